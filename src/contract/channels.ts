@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { commandErrorSchema } from './commands.ts';
+import { viewSchema } from './view.ts';
+
+/** Electron IPC channel names. The only ones that exist. */
+export const ipcChannels = {
+  /** invoke(name, request) -> CommandResult */
+  command: 'agent-runtime:command',
+  /** main -> window: a View */
+  view: 'agent-runtime:view',
+  /** main -> window: something the shell asks the window to show */
+  show: 'agent-runtime:show',
+} as const;
+
+/** What tray, notification, menu or a deep link asks the window to show. Never a decision. */
+export const showSchema = z.discriminatedUnion('screen', [
+  z.object({ screen: z.literal('home') }),
+  z.object({ screen: z.literal('prompt'), id: z.string() }),
+  z.object({ screen: z.literal('turn'), run_id: z.string() }),
+  z.object({ screen: z.literal('settings') }),
+]);
+export type Show = z.infer<typeof showSchema>;
+
+/**
+ * The line protocol of the control endpoint (Unix socket or named pipe) and of the browser console's WebSocket:
+ * one JSON object a line or message.
+ */
+export const pipeRequestSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('call'), id: z.number().int(), name: z.string(), request: z.unknown() }),
+  z.strictObject({ type: z.literal('subscribe') }),
+]);
+export const pipeReplySchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('answer'), id: z.number().int(), answer: z.unknown() }),
+  z.object({ type: z.literal('error'), id: z.number().int(), error: commandErrorSchema }),
+  z.object({ type: z.literal('view'), view: viewSchema }),
+]);
+export type PipeRequest = z.infer<typeof pipeRequestSchema>;
+export type PipeReply = z.infer<typeof pipeReplySchema>;
+
+/** The one object the preload exposes as `window.agentRuntime`. */
+export interface WindowBridge {
+  command(name: string, request: unknown): Promise<unknown>;
+  onView(listener: (view: unknown) => void): () => void;
+  onShow(listener: (show: unknown) => void): () => void;
+  readonly platform: 'linux' | 'darwin' | 'win32';
+}

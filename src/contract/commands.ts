@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { journalEntrySchema } from './journal.ts';
+import { historyOutcomes, viewSchema, type View } from './view.ts';
+
+/**
+ * What a front end may ask for. The window, the browser console and the terminal send the same commands; each is
+ * parsed again where it crosses a process border, and so is its answer. Adding an action means one entry here and
+ * one handler in `src/app/commands.ts`.
+ */
+const empty = z.strictObject({});
+const done = z.object({});
+
+export const answerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('allow'), scope: z.enum(['once', 'turn']).default('once') }),
+  z.strictObject({ kind: z.literal('deny'), message: z.string().max(4_000).optional() }),
+  /** Question id to chosen labels or free text. An omitted question stays unanswered, `[]` is an explicit non-answer. */
+  z.strictObject({ kind: z.literal('answers'), answers: z.record(z.string(), z.array(z.string().max(20_000))) }),
+  z.strictObject({ kind: z.literal('cancel') }),
+]);
+export type Answer = z.infer<typeof answerSchema>;
+
+export const turnSummarySchema = z.object({
+  run_id: z.string(),
+  session_id: z.string().nullable(),
+  harness: z.string(),
+  state: z.enum(['queued', 'starting', 'running', 'cancelling', 'settling', 'ended']),
+  started_at: z.iso.datetime(),
+  outcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']).nullable(),
+});
+
+export const checkSchema = z.object({ name: z.string(), ok: z.boolean(), text: z.string(), next: z.string().nullable() });
+
+export const settingsSchema = z.object({
+  theme: z.enum(['system', 'light', 'dark']),
+  notifications: z.boolean(),
+  start_minimised: z.boolean(),
+  start_at_login: z.boolean(),
+  keep_awake: z.boolean(),
+});
+export type Settings = z.infer<typeof settingsSchema>;
+export const defaultSettings: Settings = {
+  theme: 'system',
+  notifications: true,
+  start_minimised: false,
+  start_at_login: false,
+  keep_awake: true,
+};
+
+const id = z.string().min(1).max(512);
+
+/** name -> { request, answer }. The only list of commands. */
+export const commands = {
+  'view.get': { request: empty, answer: viewSchema },
+  /** Journal entries after cursor `after` (exclusive; -1 for all), at most `limit`, at most about 1 MiB. */
+  'turn.read': {
+    request: z.strictObject({ run_id: id, after: z.number().int().min(-1), limit: z.number().int().min(1).max(2_000).default(500) }),
+    answer: z.object({
+      run_id: z.string(),
+      entries: z.array(journalEntrySchema),
+      /** Entries that exist; when the last one returned is older, ask again. */
+      total: z.number().int(),
+      ended: z.boolean(),
+    }),
+  },
+  /** Starts a Turn through the local Core. A new Session unless `session_id` names an idle one. */
+  'turn.start': {
+    request: z.strictObject({ prompt: z.string().min(1).max(500_000), harness: id.optional(), session_id: id.optional() }),
+    answer: z.object({ run_id: z.string(), session_id: z.string() }),
+  },
+  'turn.cancel': { request: z.strictObject({ run_id: id }), answer: done },
+  /** Active input for a running local Turn. The receipt arrives in the journal, never here. */
+  'turn.steer': { request: z.strictObject({ run_id: id, text: z.string().min(1).max(500_000) }), answer: z.object({ input_id: z.string() }) },
+  'turn.list': { request: empty, answer: z.object({ turns: z.array(turnSummarySchema) }) },
+  'turn.show': {
+    request: z.strictObject({ run_id: id }),
+    answer: turnSummarySchema.extend({
+      prompt: z.string(),
+      text: z.string(),
+      evidence: viewSchema.shape.turns.element.shape.evidence,
+      usage: viewSchema.shape.turns.element.shape.usage,
+    }),
+  },
+  /** Gives an answer. Resolves when the Harness applied it; `outcome` is what was recorded. */
+  'interaction.answer': {
+    request: z.strictObject({ id, answer: answerSchema }),
+    answer: z.object({ outcome: z.enum(historyOutcomes) }),
+  },
+  'runtime.pause': { request: empty, answer: done },
+  'runtime.resume': { request: empty, answer: done },
+  /** `after_turns`: pause, wait until open Turns ended, then stop serving. `now`: cancel them first. */
+  'runtime.stop': { request: z.strictObject({ mode: z.enum(['after_turns', 'now']) }), answer: done },
+  'runtime.start': { request: empty, answer: done },
+  'connection.retry': { request: z.strictObject({ binding: id }), answer: done },
+  'cleanup.retry': { request: z.strictObject({ id }), answer: z.object({ confirmed: z.boolean() }) },
+  /** Ends the resource by force where possible and records that its end was not proven. */
+  'cleanup.force': { request: z.strictObject({ id }), answer: done },
+  'doctor.run': { request: empty, answer: z.object({ checks: z.array(checkSchema) }) },
+  'logs.tail': {
+    request: z.strictObject({ lines: z.number().int().min(1).max(5_000).default(100) }),
+    answer: z.object({ lines: z.array(z.string()) }),
+  },
+  'settings.get': { request: empty, answer: settingsSchema },
+  'settings.set': { request: settingsSchema.partial().strict(), answer: settingsSchema },
+  /** What to do while the credential store is unavailable. `memory` keeps secrets for this run only. */
+  'credentials.choose': { request: z.strictObject({ choice: z.enum(['retry', 'memory', 'file']) }), answer: done },
+} as const;
+
+export type CommandName = keyof typeof commands;
+/** As a caller writes it (defaults may be left out). */
+export type CommandRequest<N extends CommandName> = z.input<(typeof commands)[N]['request']>;
+/** As a handler reads it (defaults filled in). */
+export type CommandInput<N extends CommandName> = z.output<(typeof commands)[N]['request']>;
+export type CommandAnswer<N extends CommandName> = z.output<(typeof commands)[N]['answer']>;
+export const commandNames = Object.keys(commands) as readonly CommandName[];
+export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
+
+/** How a failure crosses a process border: never a stack, a path or a secret. */
+export const commandErrorSchema = z.object({ code: z.string(), message: z.string() });
+export type CommandError = z.infer<typeof commandErrorSchema>;
+export const commandResultSchema = z.union([
+  z.object({ ok: z.literal(true), answer: z.unknown() }),
+  z.object({ ok: z.literal(false), error: commandErrorSchema }),
+]);
+export type CommandResult = z.infer<typeof commandResultSchema>;
+
+/** The daemon as a front end sees it, whatever pipe is between them. */
+export interface FrontEnd {
+  call<N extends CommandName>(name: N, request: CommandRequest<N>): Promise<CommandAnswer<N>>;
+  /** Calls `listener` with each published view, the current one first. Returns the unsubscriber. */
+  onView(listener: (view: View) => void): () => void;
+}
