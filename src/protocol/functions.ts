@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { inputContent } from './message-input.ts';
-import { anyJson, expected, flag, list, required, text, written } from './presence.ts';
+import { anyJson, expected, flag, plainList, required, text, written } from './presence.ts';
 
 /** Functions (wire 10). */
 
@@ -24,7 +24,7 @@ export const functionResultPayload = z.strictObject({
   delivery_id: expected(text),
   call_id: expected(text),
   success: written(flag),
-  content: required(list(inputContent)),
+  content: required(plainList(inputContent)),
 });
 export type FunctionResultPayload = z.output<typeof functionResultPayload>;
 

@@ -31,7 +31,7 @@ import {
 } from './presence.ts';
 import { hasLoneSurrogate } from './utf8.ts';
 import { violation, type Violation } from './violation.ts';
-import { base64Text } from './workspace-frames.ts';
+import { base64Text } from './transfer.ts';
 
 /** `runtime_prepare` and its result (wire 13): one transfer per connection that prepares the Environment. */
 
@@ -284,6 +284,7 @@ export type RuntimePrepareResultPayload = z.output<typeof runtimePrepareResultPa
 
 function resultFault(result: {
   outcome: string;
+  offset?: number | undefined;
   size_bytes?: number | undefined;
   error_code?: string | undefined;
   exit_code?: number | undefined;
@@ -291,6 +292,9 @@ function resultFault(result: {
   const code = result.error_code ?? '';
   const exit = result.exit_code ?? 0;
   if (result.size_bytes && result.outcome !== 'completed') return 'size_bytes';
+  const isRefusal =
+    result.outcome === 'rejected' || result.outcome === 'failed' || result.outcome === 'unknown';
+  if (result.offset && isRefusal) return 'offset';
   if (exit < 0 || exit > 255 || (exit !== 0 && result.outcome !== 'failed')) return 'exit_code';
   switch (result.outcome) {
     case 'rejected':

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { decodeBase64 } from './base64.ts';
 import { isBlank } from './ids.ts';
-import { expected, given, list, text, where } from './presence.ts';
+import { expected, given, list, plainList, text, where } from './presence.ts';
 import { violation, type Violation } from './violation.ts';
 
 /**
@@ -23,7 +23,7 @@ export const inputContent = z
     return z.NEVER;
   });
 
-export const inputMessage = z.strictObject({ content: expected(list(inputContent)) });
+export const inputMessage = z.strictObject({ content: expected(plainList(inputContent)) });
 export type InputMessage = z.output<typeof inputMessage>;
 export type MessageInput = InputMessage[];
 

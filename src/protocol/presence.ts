@@ -97,6 +97,9 @@ export const optionalOneOf = <const T extends readonly [string, ...string[]]>(va
   );
 };
 
+/** A list whose elements have no zero value: a null one breaks the element's rule. */
+export const plainList = <S extends z.ZodType>(element: S) => z.array(element);
+
 /** A list whose null elements read as the element's zero value. */
 export const list = <S extends z.ZodType>(element: S) =>
   z.array(z.nullable(element).transform((value): z.output<S> => value ?? zeroOf(element)));

@@ -47,6 +47,7 @@ import {
   subagentCoordinationPayload,
   subagentIdentityPayload,
   subagentItemPayload,
+  subagentItemSenderRule,
   subagentLifecyclePayload,
   subagentTurnPayload,
 } from './subagents.ts';
@@ -56,16 +57,14 @@ import {
   suspensionResultPayload,
   suspensionSenderRule,
 } from './suspension.ts';
+import { transferResultSenderRule } from './transfer.ts';
 import {
   exportResultSenderRule,
-  transferResultSenderRule,
   workspaceExportPayload,
   workspaceExportResultPayload,
-  workspaceReadPayload,
-  workspaceReadResultPayload,
-  workspaceWritePayload,
-  workspaceWriteResultPayload,
-} from './workspace-frames.ts';
+} from './workspace-export.ts';
+import { workspaceReadPayload, workspaceReadResultPayload } from './workspace-read.ts';
+import { workspaceWritePayload, workspaceWriteResultPayload } from './workspace-write.ts';
 
 export type Direction = 'core-to-runtime' | 'runtime-to-core';
 
@@ -265,7 +264,7 @@ export const frames = {
   subagent_identity: frame(subagentIdentityPayload, ofRun),
   subagent_lifecycle: frame(subagentLifecyclePayload, ofRun),
   subagent_turn: frame(subagentTurnPayload, ofRun),
-  subagent_item: frame(subagentItemPayload, ofRun),
+  subagent_item: frame(subagentItemPayload, { ...ofRun, senderRule: subagentItemSenderRule }),
   subagent_coordination: frame(subagentCoordinationPayload, ofRun),
 } as const;
 

@@ -13,6 +13,7 @@ import {
   list,
   openText,
   optional,
+  plainList,
   text,
   written,
 } from './presence.ts';
@@ -70,7 +71,7 @@ export const toolObservation = z.strictObject({
   output: given(anyJson),
   error: given(anyJson),
   /** An empty list says "no content". */
-  content: given(list(inputContent)),
+  content: given(plainList(inputContent)),
   action: given(webAction),
 });
 export type ToolObservation = z.output<typeof toolObservation>;

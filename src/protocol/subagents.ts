@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 import {
+  anyJson,
   expected,
   integer,
   integer32,
-  jsonObject,
+  isJsonObject,
   list,
   nullable,
   openText,
@@ -71,10 +72,13 @@ export const subagentItemPayload = z.object({
   /** Native order in the Turn, 0 to 2^30 - 1. */
   position: written(integer32),
   kind: expected(openText(subagentItemKinds)),
-  /** Complete snapshot of the item, never a delta. */
-  payload: expected(jsonObject),
+  /** Complete snapshot of the item, never a delta. An object; receivers take any JSON. */
+  payload: expected(anyJson),
 });
 export type SubagentItemPayload = z.output<typeof subagentItemPayload>;
+
+export const subagentItemSenderRule = (item: SubagentItemPayload): string | undefined =>
+  isJsonObject(item.payload) ? undefined : 'payload';
 
 export const subagentCoordinationKinds = [
   'create_subagent_call',
