@@ -1,0 +1,249 @@
+import type { HarnessEvent } from '../harness/adapter.ts';
+import { asError } from '../observe/errors.ts';
+import { decodeFrame, type Frame } from '../protocol/codec.ts';
+import type { CoreFrameType } from '../protocol/registry.ts';
+import { parseTrace } from '../protocol/trace.ts';
+import { Admissions, type AdmissionHost } from './admissions.ts';
+import { Cancellations } from './cancellation.ts';
+import { DirectRuns } from './direct-runs.ts';
+import { Executors } from './executors.ts';
+import type { DropReason } from './facts.ts';
+import { Functions } from './functions.ts';
+import { Interactions, type InteractionAnswer, type LocalResult } from './interactions.ts';
+import { budgets } from './limits.ts';
+import type { RuntimePorts, Sender } from './ports.ts';
+import type { ReadOnlyAdmissions } from './read-only.ts';
+import { refuse } from './refusals.ts';
+import { Run, type RunHost, type RunInit } from './run.ts';
+import { Steering } from './steering.ts';
+import { refuseUnserved } from './unserved.ts';
+
+export type ShutdownResult =
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'unsettled'; readonly blockers: readonly string[] };
+
+/**
+ * Everything Core may ask of one physical connection (runtime-behaviour 2). A new router is made for each connection
+ * and inherits nothing. `receive` decides in one synchronous step and never waits for native work.
+ */
+export class Router {
+  readonly #ports: RuntimePorts;
+  readonly #sender: Sender;
+  readonly #executors: Executors;
+  readonly #runs = new Map<string, Run>();
+  readonly #interactions: Interactions;
+  readonly #functions: Functions;
+  readonly #steering: Steering;
+  readonly #cancellations: Cancellations;
+  readonly #admissions: Admissions;
+  readonly #direct: DirectRuns;
+  #closed = false;
+  #shutdown: Promise<ShutdownResult> | null = null;
+
+  constructor(ports: RuntimePorts, sender: Sender) {
+    this.#ports = ports;
+    this.#sender = sender;
+    this.#executors = new Executors(ports);
+    const isActive = (runId: string): boolean => this.#runs.has(runId);
+    this.#interactions = new Interactions(ports, sender, isActive);
+    this.#functions = new Functions(ports, sender, isActive);
+    this.#steering = new Steering(ports, sender);
+    this.#cancellations = new Cancellations(ports, sender, () => this.#closed);
+    const host: AdmissionHost = {
+      ports,
+      sender,
+      executors: this.#executors,
+      readOnly: noReadOnly,
+      mutationActive: () => false,
+      runtimePreparationActive: () => false,
+      run: (id) => this.#runs.get(id),
+      createRun: (init) => this.#createRun(init),
+      drop: (reason) => this.#drop(reason),
+      closed: () => this.#closed,
+    };
+    this.#admissions = new Admissions(host);
+    this.#direct = new DirectRuns(host);
+  }
+
+  get activeRuns(): number {
+    return this.#runs.size;
+  }
+  /** Executors at work, idle and in all; equals what is owned at every step. */
+  get usage(): { active: number; idle: number; total: number } {
+    return this.#executors.usage;
+  }
+
+  /** One inbound message, whole. Never throws: a defect in one handler fails that frame alone. */
+  receive(data: Uint8Array | string): void {
+    if (this.#closed) return this.#drop('router_closed');
+    const decoded = decodeFrame(data, 'core-to-runtime');
+    switch (decoded.outcome) {
+      case 'malformed':
+        return this.#drop('invalid_json');
+      case 'unknown_type':
+        return this.#drop('unknown_type');
+      case 'refused':
+        if (decoded.refusal.type === 'device_shutdown') return this.#deviceShutdown(undefined);
+        if (!refuse(this.#sender, decoded.refusal)) this.#drop('invalid_payload');
+        return;
+      case 'frame':
+        break;
+    }
+    try {
+      this.#dispatch(decoded.frame);
+    } catch (error) {
+      this.#ports.logger.error('router.handler_threw', { type: decoded.frame.type, error: asError(error).name });
+    }
+  }
+
+  /** The answer of the person at the laptop to an open prompt. */
+  answer(interactionId: string, answer: InteractionAnswer): Promise<LocalResult> {
+    return this.#interactions.answer(interactionId, answer);
+  }
+
+  /** Tries again to close or settle what is shown as cleanup. Null: no such item here. */
+  async retryCleanup(id: string): Promise<boolean | null> {
+    const run = this.#runs.get(id.replace(/^turn:/, ''));
+    if (id.startsWith('turn:') && run) return (await run.claim('abort', 'shutdown')).kind === 'settled';
+    const record = this.#executors.byId(id);
+    if (!record) return null;
+    return (await this.#executors.close(record, 'invalidated')).state === 'closed';
+  }
+
+  /** A person records it as gone. False: no such item here, or nothing to force. */
+  forceCleanup(id: string): boolean {
+    const run = this.#runs.get(id.replace(/^turn:/, ''));
+    const record = id.startsWith('turn:') ? run?.executor : this.#executors.byId(id);
+    if (!record || !this.#executors.force(record)) return false;
+    for (const candidate of [...this.#runs.values()]) {
+      if (candidate.executor !== record) continue;
+      this.#runs.delete(candidate.id);
+      this.#interactions.withdrawAll(candidate, 'The Turn was recorded as gone.');
+      this.#ports.facts({ type: 'cleanup_ended', id: `turn:${candidate.id}`, how: 'forced' });
+      this.#ports.facts({
+        type: 'turn_ended',
+        runId: candidate.id,
+        outcome: 'unknown',
+        code: null,
+        detail: 'It was recorded as gone by a person. Its end was not proven.',
+        usage: candidate.usage,
+      });
+    }
+    return true;
+  }
+
+  /**
+   * Ends everything (runtime-behaviour 2.22). One attempt at a time; after a failed one a new call retries only what
+   * is left. Nothing is sent any more.
+   */
+  shutdown(): Promise<ShutdownResult> {
+    this.#shutdown ??= this.#shutdownOnce().finally(() => (this.#shutdown = null));
+    return this.#shutdown;
+  }
+
+  async #shutdownOnce(): Promise<ShutdownResult> {
+    this.#closed = true;
+    const runs = [...this.#runs.values()];
+    const releases = runs.map((run) => run.claim('abort', 'shutdown'));
+    this.#admissions.failOpen();
+    // An Executor with a Run is closed by the Run's release.
+    const closes = this.#executors.all
+      .filter((record) => record.state.state !== 'running')
+      .map((record) => this.#executors.close(record, 'shutdown'));
+    await Promise.allSettled([...releases, ...closes]);
+    const blockers = [
+      ...[...this.#runs.keys()].map((id) => `turn:${id}`),
+      ...this.#executors.all.filter((record) => record.state.state !== 'running').map((record) => record.id),
+    ];
+    return blockers.length === 0 ? { kind: 'settled' } : { kind: 'unsettled', blockers };
+  }
+
+  #dispatch(frame: Frame<CoreFrameType>): void {
+    const trace = parseTrace(frame.trace) ? frame.trace : undefined;
+    switch (frame.type) {
+      case 'execution_prepare':
+        return this.#admissions.prepare(frame.id, frame.payload, trace, frame.text);
+      case 'execution_start':
+        return this.#admissions.start(frame.id, frame.payload, trace);
+      case 'execution_release':
+        return this.#admissions.release(frame.id, frame.payload, trace);
+      case 'prompt_request': {
+        const runId = frame.id === '' ? frame.payload.run_id : frame.id;
+        if (runId === '' || frame.payload.agent_kind === '') return this.#drop('missing_id');
+        return this.#direct.receive(runId, frame.payload, trace, frame.text);
+      }
+      case 'prompt_cancel': {
+        const deliveryId = frame.payload.delivery_id;
+        if (!deliveryId) this.#drop('cancel_without_delivery');
+        return this.#cancellations.receive(this.#runs.get(frame.id), frame.id, deliveryId, trace);
+      }
+      case 'prompt_steer':
+        return this.#steering.receive(this.#runs.get(frame.id), frame.id, frame.payload, trace);
+      case 'function_result':
+        if (frame.id === '' || frame.payload.call_id === '' || frame.payload.delivery_id === '') {
+          return this.#drop('missing_id');
+        }
+        return this.#functions.receive(this.#runs.get(frame.id), frame.id, frame.payload, trace);
+      case 'permission_decision':
+        if (frame.id === '' || frame.payload.delivery_id === '') return this.#drop('missing_id');
+        return this.#interactions.permissionDecision(frame.id, frame.payload, trace);
+      case 'prompt_for_user_choice_decision':
+        if (frame.id === '' || frame.payload.delivery_id === '') return this.#drop('missing_id');
+        return this.#interactions.choiceDecision(frame.id, frame.payload, trace);
+      case 'device_shutdown':
+        return this.#deviceShutdown(frame.payload.reason);
+      default:
+        if (!refuseUnserved(this.#sender, frame)) this.#drop('not_served');
+    }
+  }
+
+  /** Ends Runs and Executors; the connection and this router stay (wire 16, runtime-behaviour 1.11). */
+  #deviceShutdown(reason: string | undefined): void {
+    this.#ports.logger.warn('device_shutdown', { with_reason: reason !== undefined });
+    for (const run of this.#runs.values()) void run.claim('abort', 'device_shutdown');
+    this.#admissions.failOpen();
+    for (const record of this.#executors.all) {
+      if (record.state.state !== 'running') void this.#executors.close(record, 'shutdown');
+    }
+  }
+
+  #createRun(init: RunInit): Run {
+    const host: RunHost = {
+      ports: this.#ports,
+      sender: this.#sender,
+      executors: this.#executors,
+      closed: () => this.#closed,
+      intercept: (run, event) => this.#intercept(run, event),
+      gateClosed: (run) =>
+        this.#interactions.withdrawAll(run, 'The Turn ended before it was answered. Nothing was allowed or denied.'),
+      commit: (run) => {
+        if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+      },
+    };
+    const run = new Run(host, init);
+    this.#runs.set(run.id, run);
+    return run;
+  }
+
+  async #intercept(run: Run, event: HarnessEvent): Promise<boolean> {
+    if (event.type === 'function_call') {
+      await this.#sender.send(
+        { type: 'function_call', id: run.id, payload: event.payload, trace: run.trace },
+        budgets.receiptSend,
+      );
+      return true;
+    }
+    return this.#interactions.pass(run, event);
+  }
+
+  #drop(reason: DropReason): void {
+    this.#ports.facts({ type: 'dropped', reason });
+  }
+}
+
+const noReadOnly: ReadOnlyAdmissions = {
+  records: 0,
+  has: () => false,
+  prepare: () => 'unsupported_read_preparation',
+  release: () => false,
+};
