@@ -48,7 +48,11 @@ export interface PrepareRequest {
  */
 export type PrepareOutcome =
   | { readonly kind: 'ready'; readonly executor: Executor }
-  | { readonly kind: 'failed'; readonly message: string; readonly resource?: { close(): Promise<CloseResult> } };
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly resource?: { close(): Promise<CloseResult> };
+    };
 
 export interface HarnessAdapter {
   readonly kind: string;
@@ -102,7 +106,12 @@ export type HarnessEvent =
 export type NativeSubject =
   | { readonly kind: 'command'; readonly command: string; readonly cwd: string | null }
   | { readonly kind: 'file_change'; readonly changes: readonly NativeFileChange[] }
-  | { readonly kind: 'network'; readonly host: string; readonly port: number | null; readonly protocol: string | null }
+  | {
+      readonly kind: 'network';
+      readonly host: string;
+      readonly port: number | null;
+      readonly protocol: string | null;
+    }
   | { readonly kind: 'tool'; readonly name: string; readonly server: string | null; readonly input: unknown };
 
 export interface NativeFileChange {
@@ -110,6 +119,8 @@ export interface NativeFileChange {
   readonly kind: 'add' | 'delete' | 'update';
   /** Unified diff hunks. */
   readonly diff: string;
+  /** Left out when the adapter did not check. */
+  readonly insideWorkspace?: boolean;
 }
 
 export interface NativePermission {
@@ -176,7 +187,10 @@ export interface HarnessTurn {
   steer?(input: MessageInput, onWritten: () => void): Promise<SteerResult>;
   submitPermission?(key: string, answer: PermissionAnswer): Promise<SubmitResult>;
   submitChoice?(key: string, answer: ChoiceAnswer): Promise<SubmitResult>;
-  submitFunctionResult?(callId: string, result: { readonly success: boolean; readonly content: readonly InputContent[] }): Promise<SubmitResult>;
+  submitFunctionResult?(
+    callId: string,
+    result: { readonly success: boolean; readonly content: readonly InputContent[] },
+  ): Promise<SubmitResult>;
 }
 
 /**

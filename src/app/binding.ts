@@ -1,0 +1,194 @@
+import { realpath, stat } from 'node:fs/promises';
+import type { BindingView, HarnessView } from '../contract/view.ts';
+import { Link, type BootstrapOutcome, type ConnectionRouter } from '../connection/link.ts';
+import type { LinkSender } from '../connection/link-sender.ts';
+import { bootstrap } from '../enrol/bootstrap.ts';
+import { permanent, type Failure } from '../observe/failure.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
+import { composeCapabilities } from '../protocol/capabilities.ts';
+import type { HeartbeatPayload } from '../protocol/heartbeat.ts';
+import type { RuntimeFact } from '../runtime/facts.ts';
+import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts';
+import type { Binding, InteractionSettings, OfferedHarness } from '../runtime/ports.ts';
+import { Router } from '../runtime/router.ts';
+import { connectionView } from './connection-words.ts';
+
+/** What a binding connects to, with a credential that only `secret` ever hands out. */
+export interface BindingTarget {
+  readonly name: string;
+  readonly local: boolean;
+  readonly coreUrl: string;
+  readonly deviceId: string;
+  /** The address stored at enrolment; null where nothing is stored. */
+  readonly expectedUrl: string | null;
+  readonly workspace: Binding | null;
+  secret(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }>;
+}
+
+export interface BindingPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly userAgent: string;
+  readonly version: string;
+  readonly interactions: InteractionSettings;
+  readonly executorIdleMs: number;
+  /** Kinds in the registry as last probed, sorted by kind. */
+  harnesses(): readonly OfferedHarness[];
+  stateDir(sessionId: string): Promise<string>;
+  paused(): boolean;
+  onFact(binding: BoundRuntime, fact: RuntimeFact): void;
+  onChange(): void;
+}
+
+/** One binding: its link to Core and the router of the present connection. */
+export class BoundRuntime {
+  readonly target: BindingTarget;
+  readonly link: Link;
+  readonly #ports: BindingPorts;
+  #router: Router | null = null;
+
+  constructor(target: BindingTarget, ports: BindingPorts) {
+    this.target = target;
+    this.#ports = ports;
+    this.link = new Link({
+      clock: ports.clock,
+      random: ports.random,
+      logger: ports.logger.with({ binding: target.name }),
+      userAgent: ports.userAgent,
+      deviceId: target.deviceId,
+      credential: () => this.#credential(),
+      bootstrap: (credential, deviceId, signal): Promise<BootstrapOutcome> =>
+        bootstrap({
+          coreUrl: target.coreUrl,
+          deviceId,
+          credential,
+          userAgent: ports.userAgent,
+          expectedUrl: target.expectedUrl,
+          signal,
+        }),
+      createRouter: (sender) => this.#createRouter(sender),
+      heartbeat: () => this.#heartbeat(),
+      onChange: () => ports.onChange(),
+    });
+  }
+
+  get activeRuns(): number {
+    return this.#router?.activeRuns ?? 0;
+  }
+  get usage(): { active: number; idle: number; total: number } {
+    return this.#router?.usage ?? { active: 0, idle: 0, total: 0 };
+  }
+  get serving(): boolean {
+    return this.link.state.state === 'serving';
+  }
+  get parked(): boolean {
+    return this.link.state.state === 'parked';
+  }
+
+  answer(id: string, answer: InteractionAnswer): Promise<LocalResult> {
+    return this.#router?.answer(id, answer) ?? Promise.resolve({ kind: 'not_pending' });
+  }
+  retryCleanup(id: string): Promise<boolean | null> {
+    return this.#router?.retryCleanup(id) ?? Promise.resolve(null);
+  }
+  forceCleanup(id: string): boolean {
+    return this.#router?.forceCleanup(id) ?? false;
+  }
+
+  view(harnesses: readonly HarnessView[]): BindingView {
+    const { target, link } = this;
+    return {
+      name: target.name,
+      local: target.local,
+      environment_id: target.workspace?.environmentId ?? null,
+      session_id: target.workspace?.sessionId ?? null,
+      workspace: target.workspace?.workspace ?? null,
+      connection: connectionView({
+        state: link.state,
+        lastReceivedAt: link.lastReceivedAt,
+        checkingSince: link.checkingSince,
+        blockers: link.blockers.length,
+        host: new URL(target.coreUrl).host,
+      }),
+      harnesses: [...harnesses],
+    };
+  }
+
+  /** The folder is looked at before the secret leaves the machine: without it nothing can be served. */
+  async #credential(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }> {
+    const { workspace } = this.target;
+    if (workspace) {
+      const usable = await isFolder(workspace.workspace);
+      if (!usable) return { kind: 'failed', failure: { ...permanent('workspace_unusable'), class: 'attention' } };
+    }
+    return this.target.secret();
+  }
+
+  #createRouter(sender: LinkSender): ConnectionRouter {
+    const { target } = this;
+    const router = new Router(
+      {
+        clock: this.#ports.clock,
+        random: this.#ports.random,
+        logger: this.#ports.logger.with({ binding: target.name }),
+        binding: target.workspace,
+        harness: (kind) => this.#offered().find((offered) => offered.adapter.kind === kind) ?? null,
+        stateDir: (sessionId) => this.#ports.stateDir(sessionId),
+        interactions: this.#ports.interactions,
+        executorIdleMs: this.#ports.executorIdleMs,
+        paused: () => this.#ports.paused(),
+        facts: (fact) => this.#ports.onFact(this, fact),
+      },
+      sender,
+    );
+    this.#router = router;
+    return {
+      receive: (data) => router.receive(data),
+      shutdown: async () => {
+        const result = await router.shutdown();
+        if (result.kind === 'settled' && this.#router === router) this.#router = null;
+        return result;
+      },
+    };
+  }
+
+  /** Each kind as composed with this binding: what the connection can do, not what the program could. */
+  #offered(): readonly OfferedHarness[] {
+    return this.#ports.harnesses().map(({ adapter, probe }) => ({
+      adapter,
+      probe: {
+        ...probe,
+        capabilities: composeCapabilities(probe.capabilities, {
+          boundFolder: this.target.workspace !== null,
+          canExport: false,
+        }),
+      },
+    }));
+  }
+
+  #heartbeat(): HeartbeatPayload {
+    const paused = this.#ports.paused();
+    return {
+      ts: Math.floor(this.#ports.clock.now() / 1_000),
+      active_requests: this.activeRuns,
+      daemon_version: this.#ports.version,
+      supported_agent_kinds: this.#offered().map(({ adapter, probe }) => ({
+        kind: adapter.kind,
+        available: probe.available && !paused,
+        ...(probe.version === null ? {} : { version: probe.version }),
+        capabilities: probe.capabilities,
+      })),
+    };
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(await realpath(path))).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,171 @@
+import type { Answer, CommandAnswer } from '../contract/commands.ts';
+import { rejected } from '../observe/errors.ts';
+import { tailLog } from '../observe/log-sink.ts';
+import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts';
+import type { BoundRuntime } from './binding.ts';
+import type { CommandHandlers } from './command-gate.ts';
+import type { Daemon } from './daemon.ts';
+import { runDoctor } from './doctor.ts';
+import { usageView } from './projection.ts';
+
+const done: CommandAnswer<'runtime.pause'> = {};
+
+/** One handler a command; each says what it needs to know and leaves the doing to the owner of the thing. */
+export function createHandlers(daemon: Daemon): CommandHandlers {
+  const local = (): NonNullable<Daemon['local']> => {
+    if (!daemon.local) {
+      throw rejected('not_available', 'There is no local Core here. Turns of other Cores are started by them.');
+    }
+    return daemon.local;
+  };
+  return {
+    'view.get': () => Promise.resolve(daemon.publisher.current()),
+
+    'turn.read': ({ run_id, after, limit }) => {
+      const turn = daemon.projection.turn(run_id);
+      if (!turn) throw rejected('not_found', 'What this Turn wrote is no longer kept here.');
+      const total = turn.journal.total;
+      return Promise.resolve({
+        run_id,
+        entries: turn.journal.read(after, limit),
+        total,
+        ended: turn.ended !== null,
+      });
+    },
+
+    'turn.start': async ({ prompt, harness, session_id }) => {
+      if (daemon.paused) throw rejected('not_available', 'Paused: no new work is taken. Resume first.');
+      return local().start({ prompt, harness: harness ?? null, sessionId: session_id ?? null });
+    },
+    'turn.cancel': async ({ run_id }) => {
+      await local().cancel(run_id);
+      return done;
+    },
+    'turn.steer': async ({ run_id, text }) => ({ input_id: await local().steer(run_id, text) }),
+    'turn.list': () => Promise.resolve({ turns: local().list() }),
+    'turn.show': ({ run_id }) => {
+      const shown = local().show(run_id);
+      const turn = daemon.projection.turn(run_id);
+      const usage = turn ? usageView(turn.usage) : shown.usage;
+      return Promise.resolve({
+        ...shown,
+        text: shown.text === '' && turn ? turn.journal.text() : shown.text,
+        evidence: turn ? [...turn.evidence] : [],
+        usage,
+      });
+    },
+
+    'interaction.answer': async ({ id, answer }) => ({ outcome: await answerInteraction(daemon, id, answer) }),
+
+    'runtime.pause': () => {
+      daemon.pause(true);
+      return Promise.resolve(done);
+    },
+    'runtime.resume': () => {
+      daemon.pause(false);
+      return Promise.resolve(done);
+    },
+    'runtime.stop': async ({ mode }) => {
+      // The view shows the way there; a front end does not hang on it.
+      void daemon.stopServing(mode);
+      return Promise.resolve(done);
+    },
+    'runtime.start': () => {
+      daemon.startServing();
+      return Promise.resolve(done);
+    },
+    'connection.retry': ({ binding }) => {
+      const found = bindingsNamed(daemon, binding);
+      if (found.length === 0) throw rejected('not_found', `There is no binding named ${binding}.`);
+      for (const bound of found) bound.link.retry();
+      return Promise.resolve(done);
+    },
+
+    'cleanup.retry': async ({ id }) => {
+      const orphan = await daemon.orphans.retry(id);
+      if (orphan !== null) return { confirmed: orphan };
+      for (const bound of daemon.bindings.values()) {
+        const result = await bound.retryCleanup(id);
+        if (result !== null) return { confirmed: result };
+      }
+      throw rejected('not_found', 'There is nothing left to clean up under this id.');
+    },
+    'cleanup.force': async ({ id }) => {
+      if (await daemon.orphans.force(id)) return done;
+      if ([...daemon.bindings.values()].some((bound) => bound.forceCleanup(id))) return done;
+      throw rejected('not_found', 'There is nothing left to clean up under this id.');
+    },
+
+    'doctor.run': async () => ({ checks: await runDoctor(daemon) }),
+    'logs.tail': async ({ lines }) => ({ lines: await tailLog(daemon.options.paths.logs, lines) }),
+    'settings.get': () => Promise.resolve(daemon.settings.value),
+    'settings.set': async (change) => {
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+      await daemon.settings.set({ ...daemon.settings.value, ...given });
+      return daemon.settings.value;
+    },
+    'credentials.choose': async ({ choice }) => {
+      await daemon.options.credentials.choose(choice);
+      for (const bound of daemon.bindings.values()) if (bound.parked) bound.link.retry();
+      return done;
+    },
+  };
+}
+
+function bindingsNamed(daemon: Daemon, name: string): BoundRuntime[] {
+  return [...daemon.bindings.values()].filter((bound) => bound.target.name === name);
+}
+
+/** The first valid answer is applied exactly once; every other one is told the truth. */
+async function answerInteraction(
+  daemon: Daemon,
+  id: string,
+  answer: Answer,
+): Promise<CommandAnswer<'interaction.answer'>['outcome']> {
+  const open = daemon.projection.interactions.find((interaction) => interaction.id === id);
+  if (!open) {
+    const past = [...daemon.history()].reverse().find((entry) => entry.id === id);
+    if (!past) throw rejected('not_pending', 'Nothing waits for an answer under this id.');
+    const by = past.decided_by === null ? '' : ` by ${past.decided_by}`;
+    throw rejected('already_decided', `It was ${past.outcome}${by} already. This answer was not applied.`);
+  }
+  const given = toRuntime(open.kind, answer);
+  if (!given) {
+    throw rejected('invalid_answer', open.kind === 'permission' ? 'Allow or deny it.' : 'Answer its questions, or cancel.');
+  }
+  for (const bound of daemon.bindings.values()) {
+    const result = await bound.answer(id, given);
+    if (result.kind !== 'not_pending') return outcomeOf(result);
+  }
+  throw rejected('already_decided', 'It was decided or withdrawn meanwhile. This answer was not applied.');
+}
+
+function outcomeOf(result: Exclude<LocalResult, { kind: 'not_pending' }>): CommandAnswer<'interaction.answer'>['outcome'] {
+  switch (result.kind) {
+    case 'applied':
+      return result.end;
+    case 'refused':
+      throw result.why === 'answered_by_core'
+        ? rejected('answer_refused', 'This Runtime is set to let Core answer. The answer was not applied.')
+        : rejected('invalid_answer', 'The answer names a question that was not asked.');
+    case 'failed':
+      throw rejected('harness_failed', 'The agent did not take the answer. The prompt is still open; try again.');
+  }
+}
+
+function toRuntime(kind: 'permission' | 'user_choice', answer: Answer): InteractionAnswer | null {
+  switch (answer.kind) {
+    case 'allow':
+      return kind === 'permission' ? { kind: 'permission', scope: answer.scope, answer: { kind: 'allow' } } : null;
+    case 'deny':
+      return kind === 'permission'
+        ? { kind: 'permission', scope: 'once', answer: { kind: 'deny', message: answer.message ?? null } }
+        : null;
+    case 'answers':
+      return kind === 'user_choice'
+        ? { kind: 'choice', answer: { kind: 'answers', answers: new Map(Object.entries(answer.answers)) } }
+        : null;
+    case 'cancel':
+      return kind === 'user_choice' ? { kind: 'choice', answer: { kind: 'cancelled', reason: 'declined' } } : null;
+  }
+}

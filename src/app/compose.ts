@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { createHarnessRegistry } from '../harness/registry.ts';
+import { createFileLogger } from '../observe/log-sink.ts';
+import type { Logger, LogLevel } from '../observe/logger.ts';
+import { Redactor } from '../observe/redact.ts';
+import { systemClock } from '../platform/clock.ts';
+import { systemRandom } from '../platform/random.ts';
+import type { StatePaths } from '../store/paths.ts';
+import type { BindingTarget } from './binding.ts';
+import type { Config } from './config.ts';
+import { CredentialDesk } from './credentials.ts';
+import { Daemon } from './daemon.ts';
+import { startLocalCore } from './local-core.ts';
+
+export interface ComposeOptions {
+  readonly paths: StatePaths;
+  readonly version: string;
+  readonly config: Config;
+  readonly targets: readonly BindingTarget[];
+  /** Folder of the local Core's Turns, or null for no local Core. */
+  readonly localWorkspace: string | null;
+  readonly logLevel: LogLevel;
+  /** Also to stderr, for a headless Runtime. */
+  readonly stderr: LogLevel | null;
+  readonly redactor?: Redactor;
+}
+
+/** The real thing: system clock, files, keychain and programs. Both front ends' processes start here. */
+export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon; logger: Logger }> {
+  const { paths, config } = options;
+  const clock = systemClock;
+  const random = systemRandom;
+  const redactor = options.redactor ?? new Redactor();
+  const logger = createFileLogger({
+    folder: paths.logs,
+    level: options.logLevel,
+    redactor,
+    clock,
+    stderr: options.stderr,
+  });
+  const credentials = await CredentialDesk.open({ clock, random, logger, path: paths.credentials });
+  const workspace = options.localWorkspace;
+  const daemon = await Daemon.start({
+    clock,
+    random,
+    logger,
+    paths,
+    version: options.version,
+    config,
+    credentials,
+    targets: options.targets,
+    createHarnesses: (ledger) =>
+      createHarnessRegistry({
+        clock,
+        random,
+        logger,
+        ledger,
+        harnesses: config.harnesses,
+        stateDir: join(paths.root, 'harness'),
+      }),
+    createLocalCore: workspace === null ? null : (host) => startLocalCore(host, workspace),
+  });
+  return { daemon, logger };
+}

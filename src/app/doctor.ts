@@ -1,0 +1,126 @@
+import { access, constants, statfs } from 'node:fs/promises';
+import type { CommandAnswer } from '../contract/commands.ts';
+import { failureSentence } from './connection-words.ts';
+import type { Daemon } from './daemon.ts';
+
+type Check = CommandAnswer<'doctor.run'>['checks'][number];
+
+const lowDisk = 200 * 1024 * 1024;
+
+/** What is installed, reachable, signed in and writable, and what to do about the rest. */
+export async function runDoctor(daemon: Daemon): Promise<Check[]> {
+  await daemon.harnesses.refresh();
+  return [
+    await folderCheck('State folder', daemon.options.paths.root),
+    await diskCheck(daemon.options.paths.root),
+    await credentialCheck(daemon),
+    ...(await bindingChecks(daemon)),
+    ...agentChecks(daemon),
+    cleanupCheck(daemon),
+  ];
+}
+
+async function folderCheck(name: string, path: string): Promise<Check> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { name, ok: true, text: `${path} can be read and written.`, next: null };
+  } catch {
+    return {
+      name,
+      ok: false,
+      text: `${path} cannot be written.`,
+      next: 'Make it yours and writable, or name another folder with --state-dir.',
+    };
+  }
+}
+
+async function diskCheck(path: string): Promise<Check> {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    const free = bavail * bsize;
+    return free < lowDisk
+      ? { name: 'Disk', ok: false, text: `${Math.round(free / 1e6)} MB are free.`, next: 'Free some space.' }
+      : { name: 'Disk', ok: true, text: `${(free / 1e9).toFixed(1)} GB are free.`, next: null };
+  } catch {
+    return { name: 'Disk', ok: true, text: 'Free space is not known here.', next: null };
+  }
+}
+
+async function credentialCheck(daemon: Daemon): Promise<Check> {
+  await daemon.options.credentials.probe();
+  const { store } = daemon.options.credentials;
+  const needed = [...daemon.bindings.values()].some((bound) => bound.target.expectedUrl !== null);
+  if (store) return { name: 'Credential store', ok: true, text: `Works (${store.backend}).`, next: null };
+  return {
+    name: 'Credential store',
+    // The local Core and a bootstrap file need none.
+    ok: !needed,
+    text: 'The system keychain does not answer.',
+    next: needed
+      ? 'Unlock or start it and try again, or keep credentials in memory for this run.'
+      : 'Nothing needs it now. To bind this machine to a Core later, unlock or start it.',
+  };
+}
+
+async function bindingChecks(daemon: Daemon): Promise<Check[]> {
+  const checks: Check[] = [];
+  const seen = new Set<string>();
+  for (const { target, link } of daemon.bindings.values()) {
+    if (seen.has(target.name)) continue;
+    seen.add(target.name);
+    const { state } = link;
+    const name = target.local ? 'Local Core' : `Core of ${target.name}`;
+    const failure = 'failure' in state ? state.failure : null;
+    checks.push(
+      state.state === 'serving'
+        ? { name, ok: true, text: 'Connected.', next: null }
+        : {
+            name,
+            ok: false,
+            text: failure ? failureSentence(failure, new URL(target.coreUrl).host) : `Not connected (${state.state}).`,
+            next: state.state === 'parked' ? 'Fix the cause and try again.' : 'It goes on trying by itself.',
+          },
+    );
+    if (target.workspace) checks.push(await folderCheck(`Folder of ${target.name}`, target.workspace.workspace));
+  }
+  return checks;
+}
+
+function agentChecks(daemon: Daemon): Check[] {
+  const offered = daemon.harnesses.offered();
+  const real = offered.filter(({ adapter }) => adapter.kind !== 'demo');
+  const anyWorks = real.some(({ probe }) => probe.available);
+  const checks = offered.map(({ adapter, probe }): Check => {
+    const version = probe.version === null ? '' : ` ${probe.version}`;
+    if (probe.available) return { name: adapter.name, ok: true, text: `Ready${version}.`, next: null };
+    return {
+      name: adapter.name,
+      // One working agent is enough; the others are told all the same.
+      ok: anyWorks,
+      text: probe.reason ?? 'Not available.',
+      next: probe.reason,
+    };
+  });
+  if (real.length > 0) return checks;
+  return [
+    ...checks,
+    {
+      name: 'Agents',
+      ok: false,
+      text: 'No agent was found on this machine.',
+      next: 'Install Claude Code and sign in with `claude auth login`, or try the demo agent.',
+    },
+  ];
+}
+
+function cleanupCheck(daemon: Daemon): Check {
+  const open = daemon.projection.cleanup.length;
+  return open === 0
+    ? { name: 'Cleanup', ok: true, text: 'Everything that was started has settled or still works.', next: null }
+    : {
+        name: 'Cleanup',
+        ok: false,
+        text: `${open} ${open === 1 ? 'thing has' : 'things have'} not been proven gone.`,
+        next: 'agent-runtime cleanup lists them; cleanup retry ID tries again.',
+      };
+}

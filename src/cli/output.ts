@@ -1,0 +1,56 @@
+import { RuntimeError } from '../observe/errors.ts';
+
+/** Exit codes that scripts rely on. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, rejected: 3, unconfirmed: 4 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Facts go to stdout, messages to stderr; with `--json` stdout holds nothing but JSON. */
+export class Output {
+  readonly json: boolean;
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  /** One document. `text` is what a person reads instead. */
+  document(value: unknown, text: () => string): void {
+    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : ensureEnd(text()));
+  }
+  /** One line of a stream. */
+  line(value: unknown, text: string): void {
+    process.stdout.write(this.json ? `${JSON.stringify(value)}\n` : text);
+  }
+  message(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  failure(error: unknown): ExitCode {
+    const known = error instanceof RuntimeError ? error : null;
+    const code = known?.code ?? 'fault';
+    const message = known?.message ?? 'Something went wrong. Run it again with --log-level debug.';
+    if (this.json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
+    else this.message(message);
+    switch (code) {
+      case 'usage':
+      case 'invalid_configuration':
+      case 'invalid_bootstrap_file':
+        return exitCodes.usage;
+      case 'incompatible_version':
+      case 'credential_rejected':
+      case 'binding_retired':
+        return exitCodes.rejected;
+      case 'unconfirmed':
+        return exitCodes.unconfirmed;
+      default:
+        return exitCodes.failed;
+    }
+  }
+}
+
+const ensureEnd = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+/** Agent text in a terminal: control characters other than line ends and tabs become visible codes. */
+export function plain(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (char) =>
+    char === '\r' ? '' : `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  );
+}

@@ -1,0 +1,26 @@
+import { withRuntime, type CliCommand } from './command.ts';
+import { exitCodes } from './output.ts';
+
+export const pauseCommand: CliCommand = {
+  summary: 'take no new work; what runs goes on',
+  help: 'agent-runtime pause',
+  options: {},
+  run: (context) =>
+    withRuntime(context, async (client) => {
+      await client.call('runtime.pause', {});
+      context.output.document({}, () => 'Paused. Takes no new work.');
+      return exitCodes.done;
+    }),
+};
+
+export const resumeCommand: CliCommand = {
+  summary: 'take work again',
+  help: 'agent-runtime resume',
+  options: {},
+  run: (context) =>
+    withRuntime(context, async (client) => {
+      await client.call('runtime.resume', {});
+      context.output.document({}, () => 'Running.');
+      return exitCodes.done;
+    }),
+};

@@ -1,0 +1,178 @@
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { BindingTarget } from '../app/binding.ts';
+import { readBootstrapFile } from '../app/bootstrap-file.ts';
+import { compose } from '../app/compose.ts';
+import { loadConfig } from '../app/config.ts';
+import { ConsoleServer } from '../app/console-server.ts';
+import type { Daemon } from '../app/daemon.ts';
+import { rejected } from '../observe/errors.ts';
+import { Redactor } from '../observe/redact.ts';
+import { isCanonicalUuid } from '../protocol/ids.ts';
+import type { Parsed } from './arguments.ts';
+import type { CliCommand, CommandContext } from './command.ts';
+import { exitCodes, type ExitCode } from './output.ts';
+
+export const runCommand: CliCommand = {
+  summary: 'serve in the foreground until interrupted',
+  help: `agent-runtime run [options]
+
+  --bootstrap-file FILE      {"version","core_url","device_id","credential"}; stored nowhere
+  --environment-id ID --session-id ID --workspace DIR
+                             the binding, all or none; none: Environment type none, no folder
+  --local                    the local Core (the default where nothing is bound); --workspace DIR is its folder
+  --config FILE              instead of config.json in the state folder
+  --console [--console-port N]  also serve the window as a web page on loopback; prints one URL
+
+Exits with 3 when Core permanently rejected all that it serves, with 4 when cleanup was not confirmed.`,
+  options: {
+    'bootstrap-file': { type: 'string' },
+    'environment-id': { type: 'string' },
+    'session-id': { type: 'string' },
+    workspace: { type: 'string' },
+    local: { type: 'boolean' },
+    config: { type: 'string' },
+    console: { type: 'boolean' },
+    'console-port': { type: 'string' },
+  },
+  run: async (context) => {
+    const { parsed, paths, output } = context;
+    const redactor = new Redactor();
+    const target = await bootstrapTarget(parsed, redactor);
+    const config = await loadConfig(parsed.text('config') ?? paths.config, parsed.text('config') !== undefined);
+    const useLocal = parsed.flag('local') || target === null;
+    const localWorkspace = useLocal ? await localFolder(parsed, context) : null;
+    const { daemon, logger } = await compose({
+      paths,
+      version: AGENT_RUNTIME_VERSION,
+      config,
+      targets: target ? [target] : [],
+      localWorkspace,
+      logLevel: parsed.logLevel,
+      stderr: output.json ? null : 'warn',
+      redactor,
+    });
+    const console_ = parsed.flag('console')
+      ? await ConsoleServer.listen(
+          { folder: join(__dirname, 'renderer'), port: portOf(parsed), logger },
+          {
+            run: (name, request) => daemon.run(name, request),
+            subscribe: (listener) => daemon.publisher.subscribe(listener),
+          },
+        )
+      : null;
+    if (console_) output.document({ console: console_.url }, () => `Open this once in a browser on this machine: ${console_.url}`);
+    output.message(`Serving. Stop with Ctrl C. State: ${paths.root}`);
+    return serve(daemon, output, async () => console_?.close());
+  },
+};
+
+/** Until interrupted, or until everything that is served was permanently rejected. */
+async function serve(
+  daemon: Daemon,
+  output: CommandContext['output'],
+  before: () => Promise<void>,
+): Promise<ExitCode> {
+  const why = await new Promise<'interrupt' | 'rejected'>((done) => {
+    const onSignal = (): void => done('interrupt');
+    process.once('SIGINT', onSignal);
+    process.once('SIGTERM', onSignal);
+    process.once('SIGHUP', onSignal);
+    daemon.publisher.subscribe((view) => {
+      const parked = view.bindings.length > 0 && view.bindings.every(({ connection }) => connection.state === 'parked');
+      if (parked && view.runtime.state !== 'starting') done('rejected');
+    });
+  });
+  if (why === 'rejected') {
+    for (const bound of daemon.bindings.values()) {
+      const { reason } = bound.view([]).connection;
+      output.message(`${bound.target.name}: ${reason ?? 'permanently rejected'}`);
+    }
+  } else output.message('Stopping. Open Turns are ended; press Ctrl C again to leave without proof.');
+  await before();
+  const ended = daemon.shutdown().then(() => 'ended' as const);
+  const forced = new Promise<'forced'>((done) => {
+    process.once('SIGINT', () => done('forced'));
+    process.once('SIGTERM', () => done('forced'));
+  });
+  const blocked = setInterval(() => {
+    for (const item of daemon.projection.cleanup) output.message(`Waiting for: ${item.owner}: ${item.reason}`);
+  }, 5_000);
+  const how = await Promise.race([ended, forced]);
+  clearInterval(blocked);
+  if (how === 'forced') {
+    output.message('Left without proof. The next start looks for what is still running.');
+    process.exit(exitCodes.unconfirmed);
+  }
+  return why === 'rejected' ? exitCodes.rejected : exitCodes.done;
+}
+
+async function bootstrapTarget(parsed: Parsed, redactor: Redactor): Promise<BindingTarget | null> {
+  const path = parsed.text('bootstrap-file');
+  const environmentId = parsed.text('environment-id');
+  const sessionId = parsed.text('session-id');
+  if (path === undefined) {
+    if (environmentId !== undefined || sessionId !== undefined) {
+      throw rejected('usage', '--environment-id and --session-id go with --bootstrap-file.');
+    }
+    return null;
+  }
+  const folder = parsed.text('workspace');
+  const given = [environmentId, sessionId, folder].filter((value) => value !== undefined).length;
+  const whole = given === 3 || (given === 0 && !parsed.flag('local'));
+  if (!whole && !(parsed.flag('local') && environmentId === undefined && sessionId === undefined)) {
+    throw rejected('usage', 'Give --environment-id, --session-id and --workspace together, or none of them.');
+  }
+  const file = await readBootstrapFile(path);
+  redactor.register(file.credential);
+  return {
+    name: environmentId ?? file.device_id,
+    local: false,
+    coreUrl: file.core_url,
+    deviceId: file.device_id,
+    expectedUrl: null,
+    workspace:
+      environmentId !== undefined && sessionId !== undefined && folder !== undefined
+        ? await binding(environmentId, sessionId, folder)
+        : null,
+    secret: () => Promise.resolve({ kind: 'ok', secret: file.credential }),
+  };
+}
+
+async function binding(
+  environmentId: string,
+  sessionId: string,
+  folder: string,
+): Promise<NonNullable<BindingTarget['workspace']>> {
+  if (!isCanonicalUuid(environmentId) || !isCanonicalUuid(sessionId)) {
+    throw rejected('usage', '--environment-id and --session-id are canonical UUIDs.');
+  }
+  const recordedDirectory = resolve(folder);
+  return { environmentId, sessionId, workspace: await existingFolder(recordedDirectory), recordedDirectory };
+}
+
+async function existingFolder(path: string): Promise<string> {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory() && real !== '/') return real;
+  } catch {
+    // Said below, in the same words as for a file.
+  }
+  throw rejected('workspace_unusable', 'The workspace must be an existing folder, and not the root of the disk.');
+}
+
+/** The folder of the local Core: the one named, or one of its own in the state folder. */
+export async function localFolder(parsed: Parsed, context: CommandContext): Promise<string> {
+  const named = parsed.text('bootstrap-file') === undefined ? parsed.text('workspace') : undefined;
+  if (named !== undefined) return existingFolder(isAbsolute(named) ? named : resolve(named));
+  await mkdir(context.paths.workspace, { recursive: true, mode: 0o700 });
+  return realpath(context.paths.workspace);
+}
+
+function portOf(parsed: Parsed): number {
+  const text = parsed.text('console-port');
+  if (text === undefined) return 0;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw rejected('usage', '--console-port takes 1 to 65535.');
+  return port;
+}

@@ -1,0 +1,53 @@
+import type { View } from '../contract/view.ts';
+import { withRuntime, type CliCommand } from './command.ts';
+import { exitCodes } from './output.ts';
+
+export const viewCommand: CliCommand = {
+  summary: 'print everything a front end sees',
+  help: 'agent-runtime view [--json]\n\nPrints the whole view of the running Runtime as JSON.',
+  options: {},
+  run: (context) =>
+    withRuntime(context, async (client) => {
+      const view = await client.call('view.get', {});
+      context.output.document(view, () => JSON.stringify(view, null, 2));
+      return exitCodes.done;
+    }),
+};
+
+export const statusCommand: CliCommand = {
+  summary: 'say how the running Runtime is',
+  help: 'agent-runtime status [--json]\n\nState, bindings, and how much is open.',
+  options: {},
+  run: (context) =>
+    withRuntime(context, async (client) => {
+      const view = await client.call('view.get', {});
+      const { runtime, bindings, turns, interactions, cleanup, transfers, history, rules, health } = view;
+      const counts = {
+        turns: turns.length,
+        interactions: interactions.length,
+        cleanup: cleanup.length,
+        transfers: transfers.length,
+        history: history.length,
+        rules: rules.length,
+        health: health.length,
+      };
+      context.output.document({ runtime, bindings, ...counts }, () => describe(view));
+      return exitCodes.done;
+    }),
+};
+
+function describe(view: View): string {
+  const lines = [`Runtime ${view.runtime.state}, version ${view.runtime.version}, since ${view.runtime.started_at}`];
+  for (const { name, connection, harnesses } of view.bindings) {
+    const reason = connection.reason === null ? '' : `  ${connection.reason}`;
+    lines.push(`${name}: ${connection.state}${reason}`);
+    for (const harness of harnesses) {
+      const why = harness.reason === null ? '' : `  ${harness.reason}`;
+      lines.push(`  ${harness.name} ${harness.available ? 'ready' : 'not available'}${why}`);
+    }
+  }
+  lines.push(`${view.turns.length} open Turns, ${view.interactions.length} prompts, ${view.cleanup.length} not settled`);
+  for (const prompt of view.interactions) lines.push(`  ${prompt.id}  ${prompt.title}`);
+  for (const item of view.health) lines.push(`${item.severity}: ${item.text} ${item.next}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,142 @@
+import { mkdtemp, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { compose } from '../app/compose.ts';
+import { loadConfig } from '../app/config.ts';
+import { InProcessFrontEnd } from '../app/in-process.ts';
+import type { Answer } from '../contract/commands.ts';
+import type { InteractionView } from '../contract/view.ts';
+import { RuntimeError, rejected } from '../observe/errors.ts';
+import { systemEnvironment } from '../platform/environment.ts';
+import { statePaths } from '../store/paths.ts';
+import type { CliCommand } from './command.ts';
+import { exitCodes, plain, type ExitCode } from './output.ts';
+import { followTurn } from './turn.ts';
+
+export const tryCommand: CliCommand = {
+  summary: 'one Turn here and now, prompts answered in the terminal',
+  help: `agent-runtime try [--harness KIND] [--workspace DIR] TEXT
+
+Local Core, Runtime and agent in this process, working in DIR (default: this folder). Uses a state folder of its own
+unless --state-dir names one.`,
+  options: { harness: { type: 'string' }, workspace: { type: 'string' }, config: { type: 'string' } },
+  run: async (context) => {
+    const { parsed, output } = context;
+    const prompt = parsed.positionals.join(' ');
+    if (prompt.trim() === '') throw rejected('usage', 'Give the text: agent-runtime try "What is in this folder?"');
+    const root = parsed.stateDir === undefined ? await mkdtemp(join(tmpdir(), 'agent-runtime-try-')) : context.paths.root;
+    const paths = statePaths(root, systemEnvironment);
+    const config = await loadConfig(parsed.text('config') ?? context.paths.config, parsed.text('config') !== undefined);
+    const { daemon } = await compose({
+      paths,
+      version: AGENT_RUNTIME_VERSION,
+      config,
+      targets: [],
+      localWorkspace: await realpath(resolve(parsed.text('workspace') ?? '.')),
+      logLevel: parsed.logLevel,
+      stderr: null,
+    });
+    const stop = async (code: ExitCode): Promise<ExitCode> => {
+      await daemon.shutdown();
+      return code;
+    };
+    try {
+      return await stop(await runTurn(new InProcessFrontEnd(daemon), prompt, parsed.text('harness'), output.json));
+    } catch (error) {
+      output.failure(error);
+      return await stop(exitCodes.failed);
+    }
+  },
+};
+
+async function runTurn(
+  client: InProcessFrontEnd,
+  prompt: string,
+  harness: string | undefined,
+  json: boolean,
+): Promise<ExitCode> {
+  const begun = await client.call('turn.start', { prompt, ...(harness === undefined ? {} : { harness }) });
+  if (json) process.stdout.write(`${JSON.stringify(begun)}\n`);
+  const lines = createInterface({ input: process.stdin });
+  const asker = new TerminalAsker(lines, (id, answer) => client.call('interaction.answer', { id, answer }));
+  const interrupt = (): void => void client.call('turn.cancel', { run_id: begun.run_id }).catch(() => undefined);
+  process.once('SIGINT', interrupt);
+  const outcome = await followTurn(client, begun.run_id, {
+    text: (text) => process.stdout.write(json ? `${JSON.stringify({ delta: text })}\n` : plain(text)),
+    view: (view) => asker.see(view.interactions.filter((prompt_) => prompt_.run_id === begun.run_id)),
+  });
+  process.removeListener('SIGINT', interrupt);
+  lines.close();
+  process.stdout.write(json ? `${JSON.stringify({ outcome })}\n` : '\n');
+  if (!json && outcome !== 'completed') process.stderr.write(`The Turn is ${outcome}.\n`);
+  return outcome === 'completed' ? exitCodes.done : exitCodes.failed;
+}
+
+/** Asks one prompt after the other; input that ends without an answer decides nothing and denies nothing by itself. */
+class TerminalAsker {
+  readonly #lines: Interface;
+  readonly #answer: (id: string, answer: Answer) => Promise<unknown>;
+  readonly #seen = new Set<string>();
+  readonly #typed: string[] = [];
+  #waiting: ((line: string) => void) | null = null;
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(lines: Interface, answer: (id: string, answer: Answer) => Promise<unknown>) {
+    this.#lines = lines;
+    this.#answer = answer;
+    this.#lines.on('line', (line) => {
+      const waiting = this.#waiting;
+      this.#waiting = null;
+      if (waiting) waiting(line);
+      else this.#typed.push(line);
+    });
+  }
+
+  see(prompts: readonly InteractionView[]): void {
+    for (const prompt of prompts) {
+      if (this.#seen.has(prompt.id)) continue;
+      this.#seen.add(prompt.id);
+      this.#queue = this.#queue.then(() => this.#ask(prompt)).catch((error: unknown) => {
+        process.stderr.write(`${error instanceof RuntimeError ? error.message : 'The answer was not taken.'}\n`);
+      });
+    }
+  }
+
+  async #ask(prompt: InteractionView): Promise<void> {
+    process.stderr.write(`\n${prompt.kind === 'permission' ? 'The agent asks for permission' : 'The agent asks'}: ${plain(prompt.title)}\n`);
+    if (prompt.detail !== null) process.stderr.write(`${plain(prompt.detail)}\n`);
+    if (prompt.kind === 'permission') {
+      for (;;) {
+        const line = (await this.#read('Allow once? yes / no: ')).trim().toLowerCase();
+        if (line === 'yes' || line === 'y') return void (await this.#answer(prompt.id, { kind: 'allow', scope: 'once' }));
+        if (line === 'no' || line === 'n') return void (await this.#answer(prompt.id, { kind: 'deny' }));
+      }
+    }
+    const answers: Record<string, string[]> = {};
+    for (const question of prompt.questions) {
+      process.stderr.write(`${plain(question.question)}\n`);
+      question.options.forEach((option, index) => process.stderr.write(`  ${index + 1}. ${plain(option.label)}\n`));
+      const hint = question.multi_select ? 'numbers, separated by commas' : 'a number';
+      const line = (await this.#read(`${hint}${question.is_other === true ? ', or your own words' : ''}; empty: no answer: `)).trim();
+      if (line === '') continue;
+      answers[question.id] = chosen(line, question.options.map((option) => option.label), question.multi_select === true);
+    }
+    await this.#answer(prompt.id, { kind: 'answers', answers });
+  }
+
+  #read(ask: string): Promise<string> {
+    process.stderr.write(ask);
+    const typed = this.#typed.shift();
+    if (typed !== undefined) return Promise.resolve(typed);
+    return new Promise((resolve) => (this.#waiting = resolve));
+  }
+}
+
+function chosen(line: string, labels: readonly string[], many: boolean): string[] {
+  const parts = many ? line.split(',').map((part) => part.trim()) : [line];
+  return parts.map((part) => {
+    const label = /^\d+$/.test(part) ? labels[Number(part) - 1] : undefined;
+    return label ?? part;
+  });
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../platform/clock.ts';
+
+/**
+ * Everything that can be wrong with this machine, as one static list: what a person reads and does about it. An item
+ * that `hiddenBy` another is follow-up noise while that one stands.
+ */
+export type Severity = 'info' | 'warning' | 'error';
+
+interface HealthDefinition {
+  readonly severity: Severity;
+  readonly next: string;
+  readonly hiddenBy?: readonly string[];
+}
+
+export const healthItems = {
+  credential_store_unavailable: {
+    severity: 'error',
+    next: 'Unlock or start the system keychain and try again, or keep credentials in memory for this run.',
+  },
+  workspace_unusable: {
+    severity: 'error',
+    next: 'Create the folder or make it writable for you, then try again.',
+  },
+  disk_full: { severity: 'error', next: 'Free some space on the disk that holds the state folder.' },
+  state_file_set_aside: {
+    severity: 'warning',
+    next: 'The file could not be understood and was kept under another name. Look into it or remove it.',
+  },
+  no_agent: {
+    severity: 'warning',
+    next: 'Install Claude Code and sign in with `claude auth login`, or try the demo agent.',
+  },
+  cleanup_unconfirmed: {
+    severity: 'warning',
+    next: 'Look at what has not settled, try again, or record it as gone.',
+  },
+  orphans_ended: { severity: 'info', next: 'Nothing to do. What the last run left behind has ended.' },
+  history_not_kept: { severity: 'warning', next: 'Check that the state folder is writable and the disk has room.' },
+} as const satisfies Record<string, HealthDefinition>;
+export type HealthCode = keyof typeof healthItems;
+
+export interface HealthState {
+  readonly code: HealthCode;
+  readonly severity: Severity;
+  readonly since: number;
+  readonly text: string;
+  readonly next: string;
+}
+
+export class Health {
+  readonly #clock: Clock;
+  readonly #onChange: () => void;
+  readonly #current = new Map<HealthCode, HealthState>();
+
+  constructor(clock: Clock, onChange: () => void) {
+    this.#clock = clock;
+    this.#onChange = onChange;
+  }
+
+  /** Raises an item, or changes its text; `since` stays. */
+  raise(code: HealthCode, text: string): void {
+    const known = this.#current.get(code);
+    if (known?.text === text) return;
+    const { severity, next } = healthItems[code];
+    this.#current.set(code, { code, severity, next, text, since: known?.since ?? this.#clock.now() });
+    this.#onChange();
+  }
+
+  clear(code: HealthCode): void {
+    if (this.#current.delete(code)) this.#onChange();
+  }
+
+  /** Worst first, then oldest. */
+  get items(): readonly HealthState[] {
+    const rank: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
+    return [...this.#current.values()].sort((a, b) => rank[a.severity] - rank[b.severity] || a.since - b.since);
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdir, readFile, rename } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { z } from 'zod';
+import { asError, fault } from '../observe/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { replaceFile } from '../platform/durable-file.ts';
+import type { Random } from '../platform/random.ts';
+
+/** Creates a folder only its owner can open. */
+export async function privateFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  return path;
+}
+
+/**
+ * Replaces a file whole and durably, mode 0600. The old content stays on any failure.
+ * @throws RuntimeError `storage` with the cause.
+ */
+export async function writeAtomic(path: string, text: string, random: Random): Promise<void> {
+  try {
+    await replaceFile(path, text, random.hex(6));
+  } catch (error) {
+    throw fault('storage', `The file ${basename(path)} could not be written. Check that the disk has room.`, error);
+  }
+}
+
+export type ReadJson<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'absent' }
+  /** It did not parse: kept under `setAside`, so that nothing is lost and nothing is silently reset. */
+  | { readonly kind: 'broken'; readonly setAside: string };
+
+/**
+ * Reads a state file of ours. One that does not parse is renamed and reported; it is never replaced by defaults
+ * without a word.
+ * @throws RuntimeError `storage` when it exists and cannot be read.
+ */
+export async function readJson<S extends z.ZodType>(
+  path: string,
+  schema: S,
+  clock: Clock,
+): Promise<ReadJson<z.output<S>>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { kind: 'absent' };
+    throw fault('storage', `The file ${basename(path)} could not be read.`, error);
+  }
+  try {
+    return { kind: 'ok', value: schema.parse(JSON.parse(text)) };
+  } catch {
+    const setAside = `${path}.broken-${clock.now()}`;
+    await rename(path, setAside);
+    return { kind: 'broken', setAside };
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : asError(error).name;
+}
