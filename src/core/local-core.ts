@@ -35,6 +35,10 @@ export type CoreEvent =
   /** What was promised to survive a restart may not. */
   | { readonly kind: 'storage_failed' };
 
+export type SubmitOptions =
+  | { readonly prompt: string; readonly sessionId: string }
+  | { readonly prompt: string; readonly harness: string; readonly workspaceDirectory: string | null };
+
 export type SubmitResult =
   | { readonly kind: 'queued'; readonly runId: string; readonly sessionId: string }
   | {
@@ -78,7 +82,8 @@ export class LocalCore {
         },
         ended: (end, connection) => {
           outer?.ended?.(end, connection);
-          if (!this.#gateway.connection(connection.deviceId)) this.#connectionChanged(connection.deviceId, false);
+          if (!this.#gateway.connection(connection.deviceId))
+            this.#connectionChanged(connection.deviceId, false);
         },
       },
     });
@@ -105,8 +110,12 @@ export class LocalCore {
   static async create(options: LocalCoreOptions): Promise<LocalCore> {
     let core: LocalCore | undefined;
     const book = await CoreBook.open(options.clock, options.storage, {
-      refresh: (turn) => core?.#scheduler.driver(turn.runId)?.syncText(),
-      storageFailed: () => core?.#emit({ kind: 'storage_failed' }),
+      refresh: (turn) => {
+        if (core) core.#scheduler.driver(turn.runId)?.syncText();
+      },
+      storageFailed: () => {
+        if (core) core.#emit({ kind: 'storage_failed' });
+      },
     });
     core = new LocalCore(options, book);
     return core;
@@ -143,7 +152,10 @@ export class LocalCore {
    * A new Session with a device of its own. `workspaceDirectory` null is Environment type `none`.
    * @throws what the storage throws, when the Session could not be made durable. It does not exist then.
    */
-  async createSession(options: { harness: string; workspaceDirectory: string | null }): Promise<SessionAccess> {
+  async createSession(options: {
+    harness: string;
+    workspaceDirectory: string | null;
+  }): Promise<SessionAccess> {
     const session: SessionRecord = {
       sessionId: this.#random.uuid(),
       environmentId: this.#random.uuid(),
@@ -183,12 +195,17 @@ export class LocalCore {
     }));
   }
 
-  /** Queues a Turn. It runs when its Session's Runtime is there, offers the kind and is through with earlier ones. */
-  async submit(options: { prompt: string; sessionId: string }): Promise<SubmitResult> {
-    const session = this.#book.session(options.sessionId);
+  /**
+   * Queues a Turn. It runs when its Session's Runtime is there, offers the kind and is through with earlier ones.
+   * Without a Session it gets a new one: the `session` event and `issueAccess` lead to its connection.
+   */
+  async submit(options: SubmitOptions): Promise<SubmitResult> {
     if (options.prompt === '') return { kind: 'refused', reason: 'empty_prompt' };
     if (utf8Length(JSON.stringify(options.prompt)) > FRAME_BYTES - START_OVERHEAD_BYTES)
       return { kind: 'refused', reason: 'prompt_too_large' };
+    const sessionId =
+      'sessionId' in options ? options.sessionId : (await this.createSession(options)).sessionId;
+    const session = this.#book.session(sessionId);
     if (!session || session.ended) return { kind: 'refused', reason: 'unknown_session' };
     const turn = newTurn(this.#random.uuid(), session.sessionId, options.prompt, this.#clock.now());
     if (!(await this.#book.addTurn(turn))) return { kind: 'refused', reason: 'storage_failed' };
@@ -252,6 +269,9 @@ export class LocalCore {
     for (const listener of [...this.#listeners]) listener(event);
   }
 }
+
+/** @see LocalCore.create */
+export const createLocalCore = (options: LocalCoreOptions): Promise<LocalCore> => LocalCore.create(options);
 
 const newTurn = (runId: string, sessionId: string, prompt: string, createdAt: number): TurnRecord => ({
   runId,
