@@ -1,0 +1,153 @@
+import { useState, type ReactElement } from 'react';
+import type { Settings } from '../../../src/contract/commands.ts';
+import { t, type TextKey } from '../../i18n/t.ts';
+import { runtimeFoot } from '../../select/overview.ts';
+import { useAct, useNow, useServices, useSettings, useView } from '../../services.ts';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { StopDialog } from '../shell/stop-dialog.tsx';
+
+type Flag = { [K in keyof Settings]: Settings[K] extends boolean ? K : never }[keyof Settings];
+
+interface SwitchRowProps {
+  readonly name: Flag;
+  readonly title: TextKey;
+  readonly text: TextKey;
+}
+
+function SwitchRow({ name, title, text }: SwitchRowProps): ReactElement {
+  const { settings } = useServices();
+  const act = useAct();
+  const current = useSettings();
+  return (
+    <li className="set">
+      <div className="t">
+        <b id={`set-${name}`}>{t(title)}</b>
+        <p id={`set-${name}-text`}>{t(text)}</p>
+      </div>
+      <input
+        className="switch"
+        type="checkbox"
+        role="switch"
+        aria-labelledby={`set-${name}`}
+        aria-describedby={`set-${name}-text`}
+        checked={current?.[name] ?? false}
+        disabled={current === null}
+        onChange={(event) => act(() => settings.change({ [name]: event.target.checked }))}
+      />
+    </li>
+  );
+}
+
+export function NotificationsTab(): ReactElement {
+  return (
+    <>
+      <p className="muted tab-lead">{t('settings.notifications.lead')}</p>
+      <ul className="card list">
+        <SwitchRow name="notifications" title="settings.notify" text="settings.notify.text" />
+      </ul>
+      <div className="notice after-list">
+        <Icon name="ask" />
+        <div>{t('settings.notify.none')}</div>
+      </div>
+    </>
+  );
+}
+
+export function GeneralTab(): ReactElement {
+  const { settings, link } = useServices();
+  const act = useAct();
+  const current = useSettings();
+  const desktop = link.shell === 'desktop';
+  return (
+    <>
+      <ul className="card list">
+        <li className="set">
+          <div className="t">
+            <b id="set-theme">{t('settings.theme')}</b>
+          </div>
+          <span className="selectbox">
+            <select
+              className="select"
+              aria-labelledby="set-theme"
+              value={current?.theme ?? settings.theme}
+              onChange={(event) => {
+                const theme = (['system', 'light', 'dark'] as const).find((one) => one === event.target.value);
+                if (theme !== undefined) act(() => settings.change({ theme }));
+              }}
+            >
+              <option value="system">{t('settings.theme.system')}</option>
+              <option value="light">{t('settings.theme.light')}</option>
+              <option value="dark">{t('settings.theme.dark')}</option>
+            </select>
+            <Icon name="down" size={12} />
+          </span>
+        </li>
+        {desktop ? (
+          <>
+            <SwitchRow name="start_at_login" title="settings.login" text="settings.login.text" />
+            <SwitchRow name="start_minimised" title="settings.minimised" text="settings.minimised.text" />
+            <SwitchRow name="keep_awake" title="settings.awake" text="settings.awake.text" />
+          </>
+        ) : null}
+      </ul>
+      <h2 className="tab-head">{t('settings.work')}</h2>
+      <WorkRows />
+    </>
+  );
+}
+
+/** Pausing and stopping are different: pause takes no new work, stop says what it ends. */
+function WorkRows(): ReactElement {
+  const { link } = useServices();
+  const act = useAct();
+  const foot = runtimeFoot(useView(), useNow());
+  const [asking, setAsking] = useState(false);
+  if (foot.state === 'stopped') {
+    return (
+      <ul className="card list">
+        <li className="set">
+          <div className="t">
+            <b>{t('settings.stopped')}</b>
+            <p>{t('settings.stopped.text')}</p>
+          </div>
+          <Button kind="sm" onPress={() => act(() => link.call('runtime.start', {}), t('toast.started'))}>
+            {t('act.start')}
+          </Button>
+        </li>
+      </ul>
+    );
+  }
+  return (
+    <ul className="card list">
+      <li className="set">
+        <div className="t">
+          <b>{foot.state === 'paused' ? t('settings.paused') : t('settings.pause')}</b>
+          <p>{t('settings.pause.text')}</p>
+        </div>
+        {foot.state === 'paused' ? (
+          <Button kind="sm" onPress={() => act(() => link.call('runtime.resume', {}), t('toast.resumed'))}>
+            {t('act.resume')}
+          </Button>
+        ) : (
+          <Button kind="sm" blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null} onPress={() => act(() => link.call('runtime.pause', {}), t('toast.paused'))}>
+            {t('act.pause')}
+          </Button>
+        )}
+      </li>
+      <li className="set">
+        <div className="t">
+          <b>{t('settings.stop')}</b>
+          <p>{t('settings.stop.text')}</p>
+        </div>
+        <Button kind="sm" blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null} onPress={() => act(() => link.call('runtime.stop', { mode: 'after_turns' }))}>
+          {t('act.stop_after')}
+        </Button>
+        <Button kind="sm danger" onPress={() => setAsking(true)}>
+          {t('act.stop_now')}
+        </Button>
+      </li>
+      {asking ? <StopDialog onClose={() => setAsking(false)} /> : null}
+    </ul>
+  );
+}

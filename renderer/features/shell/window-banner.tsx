@@ -1,0 +1,45 @@
+import type { ReactElement } from 'react';
+import { t } from '../../i18n/t.ts';
+import { bannerItem } from '../../select/overview.ts';
+import { mark } from '../../select/mark.ts';
+import { moment } from '../../select/time-words.ts';
+import { useServices, useWindowState } from '../../services.ts';
+import { StatusMark } from '../../ui/status-mark.tsx';
+
+/** One at a time, worst first: no connection to the daemon, a view that cannot be read, an error of the Runtime. */
+export function WindowBanner(): ReactElement | null {
+  const { clock, link } = useServices();
+  const { view, status, viewAt } = useWindowState();
+  if (status === 'closed') {
+    return (
+      <div className="banner bad">
+        <StatusMark mark={mark('slash', 'bad')} />
+        <span>
+          <b>{t('banner.closed')}</b>{' '}
+          {viewAt === null ? t('banner.closed.nothing') : t('banner.closed.old', { at: moment(viewAt, clock.now()) })}{' '}
+          {link.shell === 'browser' ? t('banner.closed.browser') : t('banner.closed.desktop')}
+        </span>
+      </div>
+    );
+  }
+  if (status === 'unreadable') {
+    return (
+      <div className="banner warn">
+        <StatusMark mark={mark('bang', 'warn')} />
+        <span>
+          <b>{t('banner.unreadable')}</b> {t('banner.unreadable.next')}
+        </span>
+      </div>
+    );
+  }
+  const item = view === null ? null : bannerItem(view);
+  if (item === null) return null;
+  return (
+    <div className="banner bad">
+      <StatusMark mark={mark('xx', 'bad')} />
+      <span>
+        <b>{item.text}</b> {item.next}
+      </span>
+    </div>
+  );
+}

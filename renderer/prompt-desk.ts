@@ -1,0 +1,193 @@
+import type { Answer } from '../src/contract/commands.ts';
+import type { InteractionView, View } from '../src/contract/view.ts';
+import { CallError, type WindowLink } from './bridge.ts';
+import { dropSeen, leavesAt, nextEnded, withFocus, type EndedPrompt } from './select/ended-prompts.ts';
+import { freshGuard, guardStep, refusal, type GuardEvent, type PromptGuard, type Refusal, type Sending } from './select/prompt-guard.ts';
+import { Signal, type ViewStore } from './store.ts';
+import type { WindowClock } from './window-clock.ts';
+
+export interface DeskState {
+  readonly ended: readonly EndedPrompt[];
+  readonly guards: ReadonlyMap<string, PromptGuard>;
+}
+
+/** What was chosen in a question card and not sent yet. A secret is never among it. */
+export interface QuestionDraft {
+  readonly chosen: readonly string[];
+  readonly other: string;
+  readonly otherChosen: boolean;
+}
+export type QuestionDrafts = Readonly<Record<string, QuestionDraft>>;
+
+const noDrafts: QuestionDrafts = {};
+
+export interface DeskOptions {
+  readonly link: WindowLink;
+  readonly views: ViewStore;
+  readonly clock: WindowClock;
+}
+
+/**
+ * The only way an answer leaves this window. It keeps a guard for each prompt (`select/prompt-guard.ts`), sends what
+ * the guard lets through, and remembers what became of prompts that left until the person has seen it.
+ */
+export class PromptDesk extends Signal {
+  readonly #link: WindowLink;
+  readonly #views: ViewStore;
+  readonly #clock: WindowClock;
+  readonly #guards = new Map<string, PromptGuard>();
+  readonly #drafts = new Map<string, QuestionDrafts>();
+  /** What this window sent last for a prompt, kept until its end was told. */
+  readonly #sent = new Map<string, Omit<Sending, 'at'>>();
+  #view: View | null = null;
+  #focused = true;
+  #ended: readonly EndedPrompt[] = [];
+  #state: DeskState = { ended: [], guards: new Map() };
+  #leaving: { cancel(): void } | null = null;
+
+  constructor({ link, views, clock }: DeskOptions) {
+    super();
+    this.#link = link;
+    this.#views = views;
+    this.#clock = clock;
+    views.subscribe(() => this.#follow());
+    this.#follow();
+  }
+
+  readonly get = (): DeskState => this.#state;
+
+  guard(id: string): PromptGuard | undefined {
+    return this.#guards.get(id);
+  }
+
+  /** What happened to a prompt on screen. `appeared` also begins the guard of a prompt that was not known. */
+  tell(id: string, event: GuardEvent): void {
+    const now = this.#clock.monotonic();
+    const before = this.#guards.get(id) ?? freshGuard(now);
+    const after = guardStep(before, event, now);
+    if (after === before && this.#guards.has(id)) return;
+    this.#guards.set(id, after);
+    this.#publish();
+  }
+
+  /** Why an answer would be refused right now, or null. */
+  refusal(interaction: InteractionView, answer: Answer['kind'], via: 'click' | 'key'): Refusal | null {
+    const guard = this.#guards.get(interaction.id);
+    if (guard === undefined) return 'arriving';
+    return refusal(guard, answer, via, {
+      now: this.#clock.monotonic(),
+      connected: this.#connected(),
+      answerable: interaction.answerable,
+      deciding: interaction.state === 'deciding',
+    });
+  }
+
+  /**
+   * Sends `answer` if the guard lets it through. The prompt stays locked until the daemon's view moves on or its
+   * answer says no. Returns why nothing was sent, or null when it was.
+   */
+  answer(interaction: InteractionView, answer: Answer, via: 'click' | 'key'): Refusal | null {
+    const current = this.#view?.interactions.find((open) => open.id === interaction.id);
+    if (current === undefined) return 'arriving';
+    const refused = this.refusal(current, answer.kind, via);
+    if (refused !== null) return refused;
+    const sending = {
+      answer: answer.kind,
+      scope: answer.kind === 'allow' ? answer.scope : null,
+      withReason: answer.kind === 'deny' && answer.message !== undefined,
+    };
+    this.#sent.set(interaction.id, sending);
+    this.tell(interaction.id, { type: 'sent', sending });
+    this.#link.call('interaction.answer', { id: interaction.id, answer }).catch((error: unknown) => this.#failed(interaction.id, error));
+    return null;
+  }
+
+  drafts(id: string): QuestionDrafts {
+    return this.#drafts.get(id) ?? noDrafts;
+  }
+
+  draft(id: string, question: string, draft: QuestionDraft): void {
+    this.#drafts.set(id, { ...this.drafts(id), [question]: draft });
+    this.#publish();
+  }
+
+  /** The window got or lost the focus of the system. */
+  windowFocus(focused: boolean): void {
+    this.#focused = focused;
+    this.#setEnded(withFocus(this.#ended, focused, this.#clock.monotonic()));
+  }
+
+  /** The person has read how it ended and goes on. */
+  dismiss(id: string): void {
+    this.#setEnded(this.#ended.filter((item) => item.interaction.id !== id));
+  }
+
+  #connected(): boolean {
+    const { status } = this.#views.get();
+    return status === 'open' || status === 'unreadable';
+  }
+
+  /**
+   * A definite no opens the buttons again with its reason. Where it is not known whether the answer arrived they stay
+   * locked until a new view tells.
+   */
+  #failed(id: string, error: unknown): void {
+    const code = error instanceof CallError ? error.code : 'fault';
+    if (code === 'not_pending' || code === 'already_decided' || code === 'unconfirmed' || code === 'closed') return;
+    this.#sent.delete(id);
+    this.tell(id, { type: 'refused', message: error instanceof Error ? error.message : String(error) });
+  }
+
+  #follow(): void {
+    const { view, status } = this.#views.get();
+    if (status === 'closed') this.#lost = true;
+    if (view === null || view === this.#view) return;
+    const now = this.#clock.monotonic();
+    const previous = this.#view;
+    this.#view = view;
+    const open = new Set(view.interactions.map((interaction) => interaction.id));
+    for (const interaction of view.interactions) {
+      if (!this.#guards.has(interaction.id)) this.#guards.set(interaction.id, freshGuard(now));
+    }
+    if (this.#lost) this.#reopened(view, now);
+    this.#ended = nextEnded({
+      ended: this.#ended,
+      previous,
+      view,
+      sentFor: (id) => this.#sent.get(id) ?? null,
+      focused: this.#focused,
+      now,
+    });
+    for (const id of this.#guards.keys()) if (!open.has(id)) this.#guards.delete(id);
+    for (const id of this.#drafts.keys()) if (!open.has(id)) this.#drafts.delete(id);
+    for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id);
+    this.#setEnded(this.#ended);
+  }
+
+  /** After a lost connection the first view is the truth: a prompt that is still pending never got the answer. */
+  #lost = false;
+  #reopened(view: View, now: number): void {
+    this.#lost = false;
+    for (const interaction of view.interactions) {
+      const guard = this.#guards.get(interaction.id);
+      if (guard === undefined) continue;
+      const free = interaction.state === 'pending' ? guardStep(guard, { type: 'taken_back' }, now) : guard;
+      this.#guards.set(interaction.id, guardStep(free, { type: 'appeared' }, now));
+      if (interaction.state === 'pending') this.#sent.delete(interaction.id);
+    }
+  }
+
+  #setEnded(ended: readonly EndedPrompt[]): void {
+    const now = this.#clock.monotonic();
+    this.#ended = dropSeen(ended, now);
+    this.#leaving?.cancel();
+    const next = Math.min(...this.#ended.map((item) => leavesAt(item) ?? Infinity));
+    this.#leaving = Number.isFinite(next) ? this.#clock.after(Math.max(0, next - now), () => this.#setEnded(this.#ended)) : null;
+    this.#publish();
+  }
+
+  #publish(): void {
+    this.#state = { ended: this.#ended, guards: new Map(this.#guards) };
+    this.notify();
+  }
+}

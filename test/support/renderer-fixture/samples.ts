@@ -1,0 +1,668 @@
+import type { JournalEntry } from '../../../src/contract/journal.ts';
+import type {
+  BindingView,
+  CleanupView,
+  ConnectionView,
+  Evidence,
+  HarnessView,
+  HistoryEntry,
+  InteractionView,
+  TurnView,
+  View,
+} from '../../../src/contract/view.ts';
+
+/** Realistic parts of a view, all told relative to one moment so that a picture shows the same times each run. */
+export const now = Date.parse('2026-11-27T14:36:20.000Z');
+export const ago = (seconds: number): string => new Date(now - seconds * 1_000).toISOString();
+export const ahead = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
+
+export const harness = (kind: string, name: string, over: Partial<HarnessView> = {}): HarnessView => ({
+  kind,
+  name,
+  available: true,
+  version: null,
+  reason: null,
+  capabilities: {},
+  ...over,
+});
+
+export const harnesses = {
+  claude: harness('claude_sdk', 'Claude Code', {
+    version: '2.4.1',
+    reason: 'Found by the search path of your login shell. Signed in.',
+  }),
+  codex: harness('codex', 'Codex', { version: '0.98.0', reason: 'Found beside Claude Code. Signed in.' }),
+  notes: harness('notes-agent', 'notes-agent', {
+    available: false,
+    reason: 'Found, but it says that no account is signed in. Run "notes-agent login" in a terminal.',
+  }),
+  review: harness('review-agent', 'review-agent', {
+    available: false,
+    reason:
+      'The program is there, but the node it needs is not on the search path. Give a full command in the configuration.',
+  }),
+  demo: harness('demo', 'Demo', {
+    reason: 'No model. Streams text, asks one permission and one question, writes one file.',
+  }),
+};
+
+export const connection = (over: Partial<ConnectionView> = {}): ConnectionView => ({
+  state: 'serving',
+  since: ago(19_460),
+  attempt: 0,
+  next_attempt_at: null,
+  last_received_at: ago(4),
+  reason: null,
+  reason_code: null,
+  host: 'core.example.com',
+  lost_at: null,
+  ...over,
+});
+
+export const binding = (name: string, over: Partial<BindingView> = {}): BindingView => ({
+  name,
+  local: false,
+  environment_id: '3f0c8a52-6a38-4d5e-9d0d-0d9f4b7f1c11',
+  session_id: null,
+  workspace: `/home/user/projects/${name}`,
+  connection: connection(),
+  harnesses: [harnesses.claude, harnesses.codex],
+  ...over,
+});
+
+export const localBinding = (over: Partial<BindingView> = {}): BindingView =>
+  binding('scratch', {
+    local: true,
+    connection: connection({ host: null }),
+    harnesses: [harnesses.claude, harnesses.codex, harnesses.notes, harnesses.demo],
+    ...over,
+  });
+
+export const lost = connection({
+  state: 'waiting',
+  since: ago(300),
+  attempt: 4,
+  next_attempt_at: ahead(18),
+  last_received_at: ago(310),
+  reason: 'Core did not answer within 10 s.',
+  reason_code: 'timeout',
+  lost_at: ago(300),
+});
+
+export const parked = connection({
+  state: 'parked',
+  since: ago(7_200),
+  host: 'core.example.net',
+  reason: 'Core speaks 0.9.2, this app 0.9.1. Update the app to go on.',
+  reason_code: 'incompatible_version',
+  lost_at: ago(7_200),
+});
+
+export const evidence = (
+  fact: Evidence['fact'],
+  seconds: number,
+  by: Evidence['by'] = 'runtime',
+  detail: string | null = null,
+): Evidence => ({
+  at: ago(seconds),
+  fact,
+  by,
+  detail,
+});
+
+export const turn = (over: Partial<TurnView> & Pick<TurnView, 'run_id' | 'title'>): TurnView => ({
+  session_id: 'session-1',
+  binding: 'billing-service',
+  harness: 'claude_sdk',
+  state: 'running',
+  phase: 'output',
+  started_at: ago(161),
+  last_output_at: ago(2),
+  usage: null,
+  evidence: [evidence('prepared', 163), evidence('started', 161, 'harness')],
+  local: false,
+  can_steer: false,
+  entries: 0,
+  ...over,
+});
+
+export const interaction = (
+  over: Partial<InteractionView> & Pick<InteractionView, 'id' | 'subject'>,
+): InteractionView => ({
+  kind: 'permission',
+  binding: 'billing-service',
+  run_id: 'run-ledger',
+  harness: 'claude_sdk',
+  title: 'Run a command',
+  tool: 'Bash',
+  detail: null,
+  reason: null,
+  questions: [],
+  since: ago(60),
+  expires_at: null,
+  state: 'pending',
+  answerable: true,
+  ...over,
+});
+
+const columnsDiff = `@@ -12,4 +12,5 @@
+ export const invoiceColumns: readonly Column[] = [
+-  { id: 'inv_no', title: 'Inv. no', width: 12 },
+-  { id: 'amt', title: 'Amount', width: 14 },
++  { id: 'inv_no', title: 'Invoice number', width: 12 },
++  { id: 'amt', title: 'Amount (net)', width: 14 },
++  { id: 'amt_gross', title: 'Amount (gross)', width: 14 },
+ ];
+@@ -54,2 +55,2 @@
+-  return rows.map(toCells);
++  return rows.map((row) => toCells(row, invoiceColumns));
+ }
+`;
+const testDiff = `@@ -8,3 +8,8 @@
+ it('writes one column for each entry', () => {
+-  expect(header(rows)).toEqual(['Inv. no', 'Amount']);
++  expect(header(rows)).toEqual(titles(invoiceColumns));
+ });
++
++it('keeps net and gross apart', () => {
++  const [net, gross] = amounts(rows[0]);
++  expect(gross).toBeGreaterThan(net);
++});
+`;
+
+export const prompts = {
+  command: interaction({
+    id: 'p-command',
+    since: ago(252),
+    subject: {
+      kind: 'command',
+      command: 'npm test -- --run packages/ledger',
+      cwd: '/home/user/projects/billing-service',
+    },
+  }),
+  chained: interaction({
+    id: 'p-chained',
+    since: ago(131),
+    subject: {
+      kind: 'command',
+      command: [
+        'docker compose -f compose.test.yml up -d postgres &&',
+        'npm run migrate -- --env test &&',
+        'npm test -- --run packages/ledger --reporter=json > tmp/ledger.json;',
+        'curl -fsS http://127.0.0.1:8787/health | tee tmp/\u202Ehealth.json',
+      ].join('\n'),
+      cwd: '/home/user/projects/billing-service',
+    },
+    reason:
+      'Start the test database, apply the migrations and run the ledger tests before I change the rounding.',
+  }),
+  diff: interaction({
+    id: 'p-diff',
+    since: ago(97),
+    run_id: 'run-columns',
+    harness: 'codex',
+    tool: 'apply_patch',
+    subject: {
+      kind: 'file_change',
+      changes: [
+        { path: 'src/export/columns.ts', kind: 'update', diff: columnsDiff, inside_workspace: true },
+        { path: 'test/export/columns.test.ts', kind: 'update', diff: testDiff, inside_workspace: true },
+      ],
+    },
+  }),
+  question: interaction({
+    id: 'p-question',
+    kind: 'user_choice',
+    binding: 'scratch',
+    run_id: 'run-plan',
+    since: ago(32),
+    expires_at: ahead(268),
+    subject: { kind: 'question' },
+    questions: [
+      {
+        id: 'db',
+        question: 'Which database should the import tests use?',
+        is_other: true,
+        options: [
+          { label: 'Postgres in a container', description: 'As in production. Adds about 20 s to a run.' },
+          { label: 'SQLite in memory', description: 'Fast, but two migrations use features that it lacks.' },
+        ],
+      },
+      {
+        id: 'cases',
+        question: 'Which cases should the plan cover?',
+        multi_select: true,
+        options: [
+          { label: 'Broken rows' },
+          { label: 'Duplicate files' },
+          { label: 'Very large files' },
+          { label: 'Interrupted imports' },
+        ],
+      },
+      { id: 'token', question: 'Token of the test mail server', is_secret: true, options: [] },
+    ],
+  }),
+  tool: interaction({
+    id: 'p-tool',
+    binding: 'docs-site',
+    run_id: 'run-links',
+    since: ago(12),
+    tool: 'create_issue',
+    subject: {
+      kind: 'tool',
+      name: 'create_issue',
+      server: 'tracker',
+      input: {
+        title: 'Broken links on the install page',
+        labels: ['docs', 'bug'],
+        assignee: null,
+        options: { notify: true, milestone: { name: 'Autumn', due: '2026-12-15' } },
+        body: 'Two links lead to pages that were moved:\n\n- /install/linux\n- /install/requirements\n\nBoth should point below /guide now.',
+      },
+    },
+  }),
+  network: interaction({
+    id: 'p-network',
+    harness: 'codex',
+    since: ago(4),
+    tool: null,
+    subject: { kind: 'network', host: 'api.example.org', port: 443, protocol: 'https' },
+  }),
+  lookalike: interaction({
+    id: 'p-lookalike',
+    harness: 'codex',
+    since: ago(3),
+    tool: null,
+    subject: { kind: 'network', host: 'xn--pple-43d.com', port: 443, protocol: 'https' },
+  }),
+  unshowable: interaction({
+    id: 'p-unshowable',
+    since: ago(8),
+    tool: 'Edit',
+    subject: {
+      kind: 'file_change',
+      changes: [{ path: 'src/rounding.ts', kind: 'update', diff: '', inside_workspace: true }],
+    },
+  }),
+  outside: interaction({
+    id: 'p-outside',
+    since: ago(20),
+    subject: { kind: 'command', command: 'ls -la', cwd: '/etc' },
+  }),
+  coreOnly: interaction({
+    id: 'p-core',
+    since: ago(15),
+    answerable: false,
+    subject: { kind: 'command', command: 'git push origin main', cwd: '/home/user/projects/billing-service' },
+  }),
+};
+
+export const turns = {
+  ledger: turn({
+    run_id: 'run-ledger',
+    title: 'Round ledger totals half-even',
+    phase: 'waiting_for_answer',
+    started_at: ago(734),
+    last_output_at: ago(252),
+  }),
+  columns: turn({
+    run_id: 'run-columns',
+    title: 'Rename the invoice export columns',
+    harness: 'codex',
+    phase: 'waiting_for_answer',
+    started_at: ago(409),
+    last_output_at: ago(97),
+  }),
+  plan: turn({
+    run_id: 'run-plan',
+    title: 'Draft a test plan for the import job',
+    binding: 'scratch',
+    local: true,
+    can_steer: true,
+    entries: 15,
+    usage: {
+      input_tokens: 18_402,
+      cached_input_tokens: 12_960,
+      output_tokens: 1_177,
+      reasoning_output_tokens: null,
+      total_tokens: 19_579,
+      cost_usd: null,
+      model: 'claude-opus-4-5',
+    },
+  }),
+};
+
+export const cleanup: CleanupView = {
+  id: 'c-1',
+  kind: 'process',
+  owner: '“Split invoice template”',
+  since: ago(1_880),
+  attempts: 3,
+  reason: '1 process has not gone.',
+  state: 'unconfirmed',
+  pid: 48_213,
+};
+
+const past = (
+  over: Partial<HistoryEntry> & Pick<HistoryEntry, 'kind' | 'id' | 'title' | 'outcome' | 'at'>,
+): HistoryEntry => ({
+  run_id: 'run-old',
+  binding: 'billing-service',
+  harness: 'claude_sdk',
+  decided_by: null,
+  detail: null,
+  ...over,
+});
+
+export const history: readonly HistoryEntry[] = [
+  past({
+    kind: 'turn',
+    id: 'h1',
+    run_id: 'h1',
+    title: 'Add tests for the date parser',
+    outcome: 'completed',
+    at: ago(81_000),
+    binding: 'scratch',
+  }),
+  past({
+    kind: 'cleanup',
+    id: 'h2',
+    run_id: null,
+    title: 'process group',
+    outcome: 'confirmed',
+    at: ago(79_300),
+    binding: 'scratch',
+    detail: 'Confirmed on the second try.',
+  }),
+  past({
+    kind: 'permission',
+    id: 'h3',
+    title: 'read outside the folder',
+    outcome: 'allowed',
+    decided_by: 'person',
+    at: ago(77_800),
+    detail: 'Allowed for this Turn.',
+  }),
+  past({
+    kind: 'turn',
+    id: 'h4',
+    run_id: 'h4',
+    title: 'Check broken links',
+    outcome: 'failed',
+    at: ago(76_500),
+    binding: 'docs-site',
+    decided_by: 'harness',
+    detail: 'Usage limit reached at the agent’s provider.',
+  }),
+  past({
+    kind: 'turn',
+    id: 'h5',
+    run_id: 'h5',
+    title: 'Try the new parser',
+    outcome: 'cancelled',
+    decided_by: 'person',
+    at: ago(75_000),
+    binding: 'scratch',
+  }),
+  past({
+    kind: 'permission',
+    id: 'h6',
+    title: 'git status --short',
+    outcome: 'allowed',
+    decided_by: 'core',
+    at: ago(74_000),
+  }),
+  past({
+    kind: 'turn',
+    id: 'h7',
+    run_id: 'h7',
+    title: 'Sort the changelog by kind',
+    outcome: 'completed',
+    at: ago(5_060),
+    binding: 'docs-site',
+  }),
+  past({
+    kind: 'user_choice',
+    id: 'h8',
+    title: 'answer 1 question',
+    outcome: 'expired',
+    at: ago(3_920),
+    binding: 'docs-site',
+    detail: 'Nobody answered within 10 min.',
+  }),
+  past({
+    kind: 'permission',
+    id: 'h9',
+    title: 'run a command',
+    outcome: 'withdrawn',
+    decided_by: 'harness',
+    at: ago(3_380),
+    binding: 'scratch',
+    detail: 'The agent took the request back.',
+  }),
+  past({
+    kind: 'permission',
+    id: 'h10',
+    title: 'change 1 file',
+    outcome: 'denied',
+    decided_by: 'person',
+    at: ago(2_960),
+    detail: 'The agent was told: keep the old name as an alias.',
+  }),
+  past({
+    kind: 'turn',
+    id: 'h11',
+    run_id: 'h11',
+    title: 'Split invoice template',
+    outcome: 'unknown',
+    at: ago(1_880),
+    detail: 'Outcome unknown: the connection was lost at 14:05. It will not run again by itself.',
+  }),
+  past({
+    kind: 'permission',
+    id: 'h12',
+    title: 'npm test',
+    outcome: 'allowed',
+    decided_by: 'policy',
+    at: ago(860),
+  }),
+];
+
+export const view = (over: Partial<View> = {}): View => ({
+  revision: 1,
+  runtime: { state: 'running', version: '0.1.0', wire_version: '0.9.1', started_at: ago(19_460) },
+  bindings: [
+    binding('billing-service'),
+    binding('docs-site', { connection: lost }),
+    binding('mobile-app', { connection: parked, harnesses: [harnesses.claude, harnesses.review] }),
+    localBinding(),
+  ],
+  turns: [turns.ledger, turns.columns, turns.plan],
+  interactions: [prompts.command, prompts.chained, prompts.diff, prompts.question],
+  cleanup: [cleanup],
+  transfers: [],
+  history: [...history],
+  rules: [],
+  health: [],
+  drops: {},
+  ...over,
+});
+
+type Part = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'n' | 'at'> : never) : never;
+
+const journal = (parts: readonly (readonly [number, Part])[]): readonly JournalEntry[] =>
+  parts.map(([seconds, part], n) => ({ n, at: ago(seconds), ...part }) as JournalEntry);
+
+export const planJournal = journal([
+  [
+    161,
+    {
+      kind: 'input',
+      input_id: 'i1',
+      by: 'person',
+      text: 'Write a test plan for the nightly import job. Look at the code first and ask me about anything that is a matter of taste.',
+    },
+  ],
+  [
+    159,
+    {
+      kind: 'thinking',
+      text: 'The import job is in src/import. I should look at the shapes it accepts before I plan anything.',
+    },
+  ],
+  [153, { kind: 'thinking', text: ' Start with run.ts.' }],
+  [
+    150,
+    {
+      kind: 'text',
+      message_id: 'm1',
+      text: 'I will start with the job itself and the shapes of the files that it accepts.',
+    },
+  ],
+  [
+    148,
+    {
+      kind: 'tool_start',
+      call_id: 't1',
+      name: 'Read',
+      summary: 'src/import/run.ts, 212 lines',
+      input: { path: 'src/import/run.ts' },
+    },
+  ],
+  [
+    147,
+    { kind: 'tool_end', call_id: 't1', status: 'completed', output: null, exit_code: null, duration_ms: 100 },
+  ],
+  [
+    140,
+    {
+      kind: 'tool_start',
+      call_id: 't2',
+      name: 'Command',
+      summary: 'npm test -- --list import',
+      input: { command: 'npm test -- --list import' },
+    },
+  ],
+  [
+    138,
+    {
+      kind: 'tool_output',
+      call_id: 't2',
+      text: 'import/parse.test.ts   9 tests\nimport/run.test.ts     4 tests\n',
+    },
+  ],
+  [137, { kind: 'tool_output', call_id: 't2', text: 'import/retry.test.ts   \u001b[31m0 tests\u001b[0m\n' }],
+  [
+    136,
+    { kind: 'tool_end', call_id: 't2', status: 'completed', output: null, exit_code: 0, duration_ms: 3_800 },
+  ],
+  [
+    100,
+    {
+      kind: 'text',
+      message_id: 'm2',
+      text: 'There are 13 tests, none for retries. The retry path writes the same batch twice when the second attempt starts before the first has released its lock, so the plan should begin there.',
+    },
+  ],
+  [
+    33,
+    {
+      kind: 'tool_start',
+      call_id: 't3',
+      name: 'Read',
+      summary: 'src/import/lock.ts',
+      input: { path: 'src/import/lock.ts' },
+    },
+  ],
+  [32, { kind: 'prompt', interaction_id: 'p-question', title: 'Asks 3 questions' }],
+  [2, { kind: 'text', message_id: 'm3', text: 'The lock is taken per file name, not per batch' }],
+]);
+
+/** A long ended Turn: every kind of block, a receipt of each kind, an output of thousands of lines. */
+export function longJournal(entries: number): readonly JournalEntry[] {
+  const parts: (readonly [number, Part])[] = [
+    [
+      9_000,
+      {
+        kind: 'input',
+        input_id: 'i1',
+        by: 'core',
+        text: 'Go through every package and list what is not tested.',
+      },
+    ],
+  ];
+  for (let i = 0; parts.length < entries - 16; i++) {
+    parts.push([
+      8_000,
+      {
+        kind: 'text',
+        message_id: `m${i}`,
+        text: `Package ${i}: I read its sources and compare them with its tests. The order of the checks does not matter here.`,
+      },
+    ]);
+    parts.push([
+      7_999,
+      {
+        kind: 'tool_start',
+        call_id: `t${i}`,
+        name: i % 3 === 0 ? 'Bash' : 'Read',
+        summary: i % 3 === 0 ? `npm test -w package-${i}` : `packages/package-${i}/src/index.ts`,
+        input: { i },
+      },
+    ]);
+    parts.push([7_998, { kind: 'tool_output', call_id: `t${i}`, text: `ok ${i}\n` }]);
+    parts.push([
+      7_990,
+      {
+        kind: 'tool_end',
+        call_id: `t${i}`,
+        status: i % 7 === 6 ? 'failed' : 'completed',
+        output: null,
+        exit_code: i % 7 === 6 ? 1 : 0,
+        duration_ms: 830 + i,
+      },
+    ]);
+  }
+  const many = Array.from({ length: 4_102 }, (_, i) => `line ${i + 1}: checked`).join('\n');
+  parts.push([
+    600,
+    {
+      kind: 'tool_start',
+      call_id: 'big',
+      name: 'Bash',
+      summary: 'npm run check:all',
+      input: { command: 'npm run check:all' },
+    },
+  ]);
+  parts.push([
+    590,
+    {
+      kind: 'tool_end',
+      call_id: 'big',
+      status: 'completed',
+      output: many,
+      exit_code: 0,
+      duration_ms: 64_000,
+    },
+  ]);
+  parts.push([580, { kind: 'prompt', interaction_id: 'h10', title: 'Change 1 file' }]);
+  parts.push([560, { kind: 'prompt_end', interaction_id: 'h10', text: 'Denied by you, with a reason' }]);
+  parts.push([500, { kind: 'input', input_id: 'i2', by: 'person', text: 'Leave the generated files out.' }]);
+  parts.push([498, { kind: 'input_state', input_id: 'i2', state: 'accepted', detail: null }]);
+  parts.push([450, { kind: 'input', input_id: 'i3', by: 'person', text: 'And sort the list by package.' }]);
+  parts.push([449, { kind: 'input_state', input_id: 'i3', state: 'written', detail: null }]);
+  parts.push([420, { kind: 'input', input_id: 'i4', by: 'person', text: 'Stop after the tenth.' }]);
+  parts.push([400, { kind: 'input_state', input_id: 'i4', state: 'unknown', detail: null }]);
+  parts.push([390, { kind: 'notice', text: 'The agent tried again after a network error of its provider.' }]);
+  parts.push([
+    380,
+    {
+      kind: 'text',
+      message_id: 'last',
+      text: 'Seven packages have no test at all. The list is in docs/untested.md.',
+    },
+  ]);
+  parts.push([370, { kind: 'error', code: null, text: 'The provider ended the stream early.' }]);
+  parts.push([360, { kind: 'end', outcome: 'completed', text: '' }]);
+  return journal(parts);
+}

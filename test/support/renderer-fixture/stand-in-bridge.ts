@@ -1,0 +1,113 @@
+import type { WindowBridge } from '../../../src/contract/channels.ts';
+import {
+  commands,
+  defaultSettings,
+  isCommandName,
+  type CommandResult,
+  type Settings,
+} from '../../../src/contract/commands.ts';
+import { viewSchema, type View } from '../../../src/contract/view.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** A daemon that publishes what it is told and remembers what it was asked. */
+export interface StandIn {
+  readonly bridge: WindowBridge;
+  readonly calls: { readonly name: string; readonly request: unknown }[];
+  publish(view: View): void;
+  show(show: unknown): void;
+  /** From now on every call fails as it does when the other end is gone. */
+  close(): void;
+}
+
+export function standIn(scenario: Scenario, settings: Settings = defaultSettings): StandIn {
+  let view = viewSchema.parse(scenario.view);
+  let kept = settings;
+  let closed = false;
+  const views = new Set<(view: unknown) => void>();
+  const shows = new Set<(show: unknown) => void>();
+  const calls: { name: string; request: unknown }[] = [];
+
+  const answer = (name: string, request: unknown): unknown => {
+    const text = (member: string): string => {
+      const value: unknown =
+        typeof request === 'object' && request !== null && member in request
+          ? Reflect.get(request, member)
+          : '';
+      return typeof value === 'string' ? value : '';
+    };
+    switch (name) {
+      case 'view.get':
+        return view;
+      case 'turn.read': {
+        const entries = scenario.journals?.[text('run_id')] ?? [];
+        const input = commands['turn.read'].request.parse(request);
+        const open = view.turns.some((turn) => turn.run_id === input.run_id);
+        return {
+          run_id: input.run_id,
+          entries: entries.filter((entry) => entry.n > input.after).slice(0, input.limit),
+          total: entries.length,
+          ended: !open,
+        };
+      }
+      case 'turn.show':
+        return scenario.records?.[text('run_id')] ?? null;
+      case 'turn.list':
+        return { turns: [] };
+      case 'turn.start':
+        return { run_id: 'run-plan', session_id: 'session-1' };
+      case 'turn.steer':
+        return { input_id: 'i9' };
+      case 'doctor.run':
+        return { checks: scenario.checks ?? [] };
+      case 'logs.tail':
+        return { lines: [] };
+      case 'settings.get':
+        return kept;
+      case 'settings.set':
+        kept = settingsSchema.parse({ ...kept, ...commands['settings.set'].request.parse(request) });
+        return kept;
+      case 'cleanup.retry':
+        return { confirmed: false };
+      case 'interaction.answer':
+        // It never confirms by itself: the view says it, not the answer.
+        return new Promise(() => undefined);
+      default:
+        return {};
+    }
+  };
+
+  return {
+    calls,
+    bridge: {
+      platform: 'linux',
+      async command(name, request): Promise<CommandResult> {
+        calls.push({ name, request });
+        if (closed) throw new Error('the other end is gone');
+        if (!isCommandName(name))
+          return { ok: false, error: { code: 'usage', message: `No command ${name}.` } };
+        const given: unknown = await answer(name, commands[name].request.parse(request));
+        if (given === null)
+          return { ok: false, error: { code: 'not_found', message: 'Nothing is kept under that id.' } };
+        return { ok: true, answer: commands[name].answer.parse(given) };
+      },
+      onView(listener) {
+        views.add(listener);
+        return () => void views.delete(listener);
+      },
+      onShow(listener) {
+        shows.add(listener);
+        return () => void shows.delete(listener);
+      },
+    },
+    publish(next) {
+      view = viewSchema.parse(next);
+      for (const listener of views) listener(view);
+    },
+    show(show) {
+      for (const listener of shows) listener(show);
+    },
+    close() {
+      closed = true;
+    },
+  };
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env node
+/**
+ * Pictures of the window: opens the built renderer with a stand-in for the daemon in a real engine and saves each
+ * screen, light and dark, at the default size, the least size and 200 % zoom, into test-results/screens/.
+ *
+ *   node test/support/screens.mjs [name ...] [--sizes=1080,720,zoom] [--themes=light,dark]
+ *
+ * Needs a display; without one it starts itself again under xvfb-run. Fails on any error in the page's console, so a
+ * breach of the page's own content policy fails it too.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, mkdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { _electron } from '@playwright/test';
+import { build } from 'esbuild';
+import { bundleRenderer } from '../../build/bundle-renderer.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(dirname(here));
+const out = join(root, 'test-results/screens');
+
+if (!process.env.DISPLAY) {
+  const again = spawnSync('xvfb-run', ['-a', '-s', '-screen 0 1600x1200x24', process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  process.exit(again.status ?? 1);
+}
+
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const option = (name, all) => flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1].split(',') ?? all;
+
+/** Name in the file, content size in device pixels, zoom. */
+const sizes = [
+  { name: '1080', width: 1080, height: 720, zoom: 1 },
+  { name: '720', width: 720, height: 520, zoom: 1 },
+  { name: 'zoom200', width: 1080, height: 720, zoom: 2 },
+  { name: 'least-zoom200', width: 720, height: 520, zoom: 2 },
+].filter((size) => option('sizes', ['1080', '720', 'zoom200', 'least-zoom200']).includes(size.name));
+const themes = option('themes', ['light', 'dark']);
+
+/** What is done to a screen before its picture. */
+const steps = {
+  'prompt-reason': { scenario: 'prompt-command', run: (page) => page.getByRole('button', { name: 'Deny with reason…' }).click() },
+  'prompt-raw': { scenario: 'prompt-command', run: (page) => page.getByRole('button', { name: 'Raw JSON' }).click() },
+  'prompt-sending': {
+    scenario: 'prompt-command',
+    run: async (page) => {
+      // The card is quiet for half a second after it appeared; the press before that is lost on purpose.
+      const deny = page.getByRole('button', { name: 'Deny', exact: true });
+      await deny.click();
+      await page.waitForFunction(() => performance.now() > 1_500);
+      await deny.click();
+      await page.getByText('Sending your answer').first().waitFor();
+    },
+  },
+  'prompt-diff-end': { scenario: 'prompt-diff', run: (page) => page.locator('.end').last().scrollIntoViewIfNeeded() },
+  'question-filled': {
+    scenario: 'question',
+    run: async (page) => {
+      await page.getByLabel('Postgres in a container').check();
+      await page.getByLabel('Broken rows').check();
+      await page.getByLabel('Duplicate files').check();
+      await page.locator('input[type=password]').fill('a made-up word');
+    },
+  },
+  'turn-tool-open': { scenario: 'turn', run: (page) => page.locator('details.tool').nth(1).locator('summary').click() },
+  'turn-ended-output': { scenario: 'turn-ended', run: (page) => page.locator('details.tool').last().locator('summary').click() },
+  'turn-stop': { scenario: 'turn', run: (page) => page.getByRole('button', { name: 'Stop' }).click() },
+  'cleanup-details': { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Details' }).click() },
+  toast: { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Try again' }).click() },
+};
+
+const plain = [
+  'home', 'home-quiet', 'home-states', 'home-cards', 'home-hundred', 'home-withdrawn', 'home-paused', 'home-banner', 'home-closed',
+  'first-run', 'first-run-demo', 'first-run-none', 'compose', 'prompt-command', 'prompt-diff', 'prompt-tool', 'prompt-network',
+  'prompt-unshowable', 'prompt-core', 'prompt-withdrawn', 'question', 'turn', 'turn-ended', 'turns', 'history', 'doctor', 'settings',
+  'settings-agents', 'settings-notifications', 'settings-general',
+];
+const wanted = [...plain.map((scenario) => ({ name: scenario, scenario, run: async () => {} })), ...Object.entries(steps).map(([name, step]) => ({ name, ...step }))].filter(
+  (picture) => names.length === 0 || names.includes(picture.name),
+);
+
+const work = mkdtempSync(join(tmpdir(), 'screens-'));
+mkdirSync(out, { recursive: true });
+await bundleRenderer({ outdir: join(work, 'renderer') });
+await build({
+  entryPoints: [join(here, 'renderer-fixture/preload.ts')],
+  outfile: join(work, 'preload.cjs'),
+  bundle: true,
+  format: 'iife',
+  target: 'chrome108',
+  logLevel: 'warning',
+});
+
+const electron = process.env.ELECTRON_OVERRIDE_DIST_PATH ?? execFileSync('python3', [join(here, 'electron-dist'), '--deps'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+const app = await _electron.launch({
+  executablePath: join(electron, 'electron'),
+  args: [join(here, 'renderer-fixture/main.cjs'), `--user-data-dir=${join(work, 'profile')}`, join(work, 'renderer'), join(work, 'preload.cjs')],
+});
+const errors = [];
+let taken = 0;
+try {
+  const page = await app.firstWindow();
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
+  const window = await app.browserWindow(page);
+  for (const size of sizes) {
+    await window.evaluate((shell, to) => {
+      shell.setContentSize(to.width, to.height);
+      shell.webContents.setZoomFactor(to.zoom);
+    }, size);
+    for (const theme of themes) {
+      for (const picture of wanted) {
+        const before = errors.length;
+        await page.goto(`app://agent-runtime/index.html?scenario=${picture.scenario}&theme=${theme}`);
+        await page.locator('.side').waitFor({ timeout: 5_000 }).catch((error) => { console.error(errors.join('\n')); throw error; });
+        await page.evaluate(() => {
+          if (globalThis.scenario.closed) {
+            globalThis.fixture.close();
+            void globalThis.agentRuntime.command('view.get', {}).catch(() => {});
+            document.querySelector('.side-foot button')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+          }
+          if (globalThis.scenario.then) globalThis.fixture.publish(globalThis.scenario.then);
+        });
+        await picture.run(page);
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 250))));
+        await page.screenshot({ path: join(out, `${picture.name}-${size.name}-${theme}.png`) });
+        taken += 1;
+        if (errors.length > before) console.error(`${picture.name} (${size.name}, ${theme}): ${errors.slice(before).join('\n')}`);
+      }
+    }
+  }
+} finally {
+  await app.close();
+  rmSync(work, { recursive: true, force: true });
+}
+console.log(`${taken} pictures in test-results/screens`);
+if (errors.length > 0) process.exit(1);
