@@ -24,6 +24,8 @@ import type { FunctionCallPayload } from '../protocol/functions.ts';
 /** Result of looking for the native program. Runs again while the Runtime runs, so it must be cheap and bounded. */
 export interface Probe {
   readonly available: boolean;
+  /** False when the program was not found at all. Left out where nothing needs to be installed, or it is. */
+  readonly installed?: boolean;
   readonly version: string | null;
   /** For a person: why it is unavailable and which command to run, or a note about an available one. */
   readonly reason: string | null;

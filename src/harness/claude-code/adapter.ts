@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+
+import { RuntimeError } from '../../observe/errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ProcessLedger } from '../../ownership/process-ledger.ts';
+import { declareCapabilities } from '../../protocol/capabilities.ts';
+import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../adapter.ts';
+import { startProcess, type ProcessPorts } from '../process/spawn.ts';
+import { planLaunch, type LaunchPlan } from './configuration.ts';
+import { ClaudeExecutor } from './executor.ts';
+import { initializeResponse } from './native-types.ts';
+import { inspectClaude, isSignedIn } from './probe.ts';
+import { baseArguments, claudeEnvironment, locateClaude, type ClaudeProgram, type LocatedProgram, type ProgramPorts } from './program.ts';
+
+/** Each of these is proven against the real program by the tests under `test/harness`. */
+export const claudeCapabilities = declareCapabilities([
+  'streaming',
+  'permissions',
+  'usage',
+  'resume',
+  'steering',
+  'durable_input_receipts',
+  'durable_turns',
+  'preparation',
+  'message_items',
+  'tool_observations',
+  'execution_controls',
+  'programmatic_tool_calling_disable',
+  'environment_none',
+  'local_environment',
+  'message_images',
+  'subagent_control',
+]);
+
+export interface ClaudePorts extends ProcessPorts, ProgramPorts {
+  readonly logger: Logger;
+  readonly ledger: ProcessLedger;
+  /** A private folder of the daemon, outside every workspace. */
+  readonly stateDir: string;
+}
+
+export interface ClaudeSettings {
+  readonly kind: string;
+  /** A path, or a name to look for instead of `claude`. */
+  readonly command?: string | undefined;
+  /** Added after ours; later options win. */
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** How long the start of a conversation may take; a long one is read from disk first. */
+const INITIALIZE_LIMIT_MS = 60_000;
+
+const OUTDATED = 'This Claude Code is too old for this app. Update Claude Code (run "claude update").';
+const SIGNED_OUT = 'Claude Code is not signed in. Run "claude auth login" in a terminal.';
+
+/** Claude Code on this machine, driven over its own line protocol. The program is the person's, and so is its sign-in. */
+export class ClaudeCodeAdapter implements HarnessAdapter {
+  readonly name = 'Claude Code';
+  readonly kind: string;
+  readonly #ports: ClaudePorts;
+  readonly #settings: ClaudeSettings;
+  /** Programs that have shown what they can, by identity. */
+  readonly #judged = new Map<string, 'usable' | 'too_old'>();
+  readonly #versions = new Map<string, string>();
+
+  constructor(ports: ClaudePorts, settings: ClaudeSettings) {
+    this.kind = settings.kind;
+    this.#ports = ports;
+    this.#settings = settings;
+  }
+
+  async probe(): Promise<Probe> {
+    const env = await this.#environment();
+    const located = await this.#locate(env);
+    if (located.kind === 'missing') {
+      const where = this.#settings.command ? ' at the configured place' : '';
+      return unavailable(null, `Claude Code was not found${where}. Install it, or name its program in the configuration.`, false);
+    }
+    if (located.kind === 'silent')
+      return unavailable(null, 'A Claude Code is there but does not answer. Run "claude --version" in a terminal.');
+    return this.#judge(located.program, env);
+  }
+
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PrepareOutcome> {
+    const planned = planLaunch(request.configuration, request.policy);
+    if (planned.kind === 'refused') return failed(planned.message);
+    try {
+      const env = await this.#environment();
+      const located = await this.#locate(env);
+      if (located.kind !== 'found') return failed('Claude Code was not found. Install it and try again.');
+      // It may have been replaced since the last look.
+      const known = this.#judged.get(located.program.identity);
+      const probe = known ? null : await this.#judge(located.program, env);
+      if (known === 'too_old' || probe?.available === false) return failed(probe?.reason ?? OUTDATED);
+      if (signal.aborted) return failed('The preparation was cancelled.');
+      return await this.#launch(located.program, planned.plan, request, env, signal);
+    } catch (error) {
+      return failed(error instanceof RuntimeError ? error.message : 'Claude Code could not be started.');
+    }
+  }
+
+  async #judge(program: ClaudeProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
+    const known = this.#judged.get(program.identity);
+    if (known === 'too_old') return unavailable(program.version, OUTDATED);
+    const seen = await inspectClaude(this.#ports, program, {
+      env,
+      args: this.#settings.args ?? [],
+      folder: join(this.#ports.stateDir, 'probe'),
+      capabilities: known === undefined,
+    }).catch(() => ({ kind: 'failed' as const }));
+    if (seen.kind === 'failed')
+      return unavailable(program.version, 'Claude Code could not be started. Run "claude" in a terminal and look what it says.');
+    this.#judged.set(program.identity, seen.kind);
+    if (seen.kind === 'too_old') return unavailable(program.version, OUTDATED);
+    if (!seen.signedIn) return unavailable(program.version, SIGNED_OUT);
+    return { available: true, version: program.version, reason: null, capabilities: claudeCapabilities };
+  }
+
+  async #launch(
+    program: ClaudeProgram,
+    plan: LaunchPlan,
+    request: PrepareRequest,
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<PrepareOutcome> {
+    const sessionId = plan.resume ?? this.#ports.random.uuid();
+    const native = await startProcess(this.#ports, {
+      command: program.path,
+      args: [
+        ...baseArguments,
+        ...plan.args,
+        ...(plan.resume ? [] : ['--session-id', sessionId]),
+        ...(this.#settings.args ?? []),
+      ],
+      cwd: request.workspace ?? request.stateDir,
+      env,
+      purpose: 'Claude Code',
+      sessionId: request.sessionId,
+    });
+    const executor = new ClaudeExecutor(this.#ports, native, {
+      plan,
+      workspace: request.workspace,
+      sessionId,
+      observeMessages: request.configuration.observe_messages === true,
+      observeTools: request.configuration.observe_tool_observations === true,
+    });
+    const problem = await this.#initialize(executor, plan, signal);
+    if (problem === null) return { kind: 'ready', executor };
+    const closed = await executor.close();
+    return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
+  }
+
+  /** Null when the program is ready for a Turn, else why not. No model request is made. */
+  async #initialize(executor: ClaudeExecutor, plan: LaunchPlan, signal: AbortSignal): Promise<string | null> {
+    const { client } = executor;
+    const append = plan.systemPrompt === null ? {} : { appendSystemPrompt: plan.systemPrompt };
+    const aborted = new Promise<null>((resolve) => {
+      if (signal.aborted) resolve(null);
+      else signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    const control = client.control({ subtype: 'initialize', ...append }, INITIALIZE_LIMIT_MS);
+    const answer = await Promise.race([control, aborted]).catch(() => undefined);
+    if (signal.aborted) return 'The preparation was cancelled.';
+    const initialized = initializeResponse.safeParse(answer);
+    if (!initialized.success) {
+      return executor.refusedToResume
+        ? 'Claude Code does not have the earlier conversation of this Session on this machine any more.'
+        : 'Claude Code did not start as expected. Run "claude" in a terminal and look what it says.';
+    }
+    if (!isSignedIn(initialized.data)) return SIGNED_OUT;
+    const mode = initialized.data.current_permission_mode;
+    if (mode === undefined || mode === null || mode === plan.mode) return null;
+    await client.control({ subtype: 'set_permission_mode', mode: plan.mode }, 5_000).catch(() => undefined);
+    // Believed when `system/init` of the first native turn says so.
+    return null;
+  }
+
+  #locate(env: Readonly<Record<string, string>>): Promise<LocatedProgram> {
+    return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#versions);
+  }
+
+  #environment(): Promise<Record<string, string>> {
+    return claudeEnvironment(this.#ports, this.#settings.env ?? {});
+  }
+}
+
+function unavailable(version: string | null, reason: string, installed = true): Probe {
+  return { available: false, installed, version, reason, capabilities: claudeCapabilities };
+}
+
+const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({ kind: 'failed', message });

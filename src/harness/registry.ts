@@ -1,0 +1,207 @@
+import { homedir } from 'node:os';
+
+import { fault, rejected } from '../observe/errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ProcessLedger } from '../ownership/process-ledger.ts';
+import { within, type Clock, type Timer } from '../platform/clock.ts';
+import { systemEnvironment, type Environment } from '../platform/environment.ts';
+import type { Random } from '../platform/random.ts';
+import { capabilityDeclaration, declareCapabilities } from '../protocol/capabilities.ts';
+import type { HarnessAdapter, Probe } from './adapter.ts';
+import { ClaudeCodeAdapter } from './claude-code/adapter.ts';
+import { DemoAdapter } from './demo/adapter.ts';
+import { LoginPath } from './process/login-env.ts';
+
+/** One Harness as the configuration names it; `interfaces` of the product, "Configuration". */
+export interface HarnessSettings {
+  readonly kind: string;
+  readonly adapter: string;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly steering?: string | undefined;
+}
+
+export interface RegistryPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly ledger: ProcessLedger;
+  /** A private folder of the daemon, outside every workspace. */
+  readonly stateDir: string;
+  readonly environment?: Environment;
+  readonly homeDir?: string;
+}
+
+/** A Harness and what the last look at it said. */
+export interface HarnessEntry {
+  readonly adapter: HarnessAdapter;
+  readonly probe: Probe;
+}
+
+/** One look at one Harness may take this long; a longer one says "does not answer". */
+const PROBE_LIMIT_MS = 60_000;
+/** Between looks: an available program rarely changes, an unavailable one may just have been installed. */
+const AVAILABLE_INTERVAL_MS = 5 * 60_000;
+const UNAVAILABLE_INTERVAL_MS = 30_000;
+/** The first look is waited for this long before the Runtime goes on with what is known. */
+const FIRST_LOOK_MS = 5_000;
+
+/** How an adapter is built from its settings. A new adapter is one line here. */
+const builders: Readonly<Record<string, (context: BuildContext, settings: HarnessSettings) => HarnessAdapter>> = {
+  'claude-code': (context, settings) => new ClaudeCodeAdapter(context, settings),
+  demo: (context, settings) => new DemoAdapter(context, settings.kind),
+};
+
+interface BuildContext extends RegistryPorts {
+  readonly environment: Environment;
+  readonly homeDir: string;
+  readonly loginPath: LoginPath;
+}
+
+/** What is offered when nothing is configured. The demo is for the local Core alone, which the composition sees to. */
+const defaults: readonly HarnessSettings[] = [
+  { kind: 'claude_sdk', adapter: 'claude-code' },
+  { kind: 'demo', adapter: 'demo' },
+];
+
+/**
+ * The Harness kinds of this machine with complete declarations. Every kind is looked at again while the Runtime
+ * runs; a change is announced. Registering is all or nothing: a kind twice, an empty kind or an incomplete
+ * declaration is refused.
+ */
+export class HarnessRegistry {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #entries = new Map<string, { adapter: HarnessAdapter; probe: Probe; hideMissing: boolean }>();
+  readonly #listeners = new Set<() => void>();
+  #looking: Promise<void> | null = null;
+  #timer: Timer | null = null;
+  #closed = false;
+
+  constructor(ports: { readonly clock: Clock; readonly logger: Logger }) {
+    this.#clock = ports.clock;
+    this.#logger = ports.logger;
+  }
+
+  /**
+   * Adds a kind, unavailable until it was looked at. `hideMissing`: not offered at all while its program is not found.
+   * @throws RuntimeError `conflict` for a kind that is there already, `invalid_configuration` for an empty one
+   */
+  register(adapter: HarnessAdapter, options: { readonly hideMissing?: boolean } = {}): void {
+    if (adapter.kind.trim() === '') throw rejected('invalid_configuration', 'A Harness needs a kind.');
+    if (this.#entries.has(adapter.kind))
+      throw rejected('conflict', `The Harness kind ${adapter.kind} is there twice. Give one of them another kind.`);
+    const hideMissing = options.hideMissing === true;
+    const probe: Probe = {
+      available: false,
+      ...(hideMissing ? { installed: false } : {}),
+      version: null,
+      reason: `Looking for ${adapter.name}.`,
+      capabilities: declareCapabilities([]),
+    };
+    this.#entries.set(adapter.kind, { adapter, probe, hideMissing });
+  }
+
+  /** As last looked at, sorted by kind. */
+  offered(): readonly HarnessEntry[] {
+    return [...this.#entries.values()]
+      .filter(({ hideMissing, probe }) => !(hideMissing && probe.installed === false))
+      .map(({ adapter, probe }) => ({ adapter, probe }))
+      .sort((a, b) => (a.adapter.kind < b.adapter.kind ? -1 : 1));
+  }
+
+  /** Looks at all again; resolves when done. Callers at the same time share one look. */
+  refresh(): Promise<void> {
+    this.#looking ??= this.#lookAtAll().finally(() => {
+      this.#looking = null;
+      this.#schedule();
+    });
+    return this.#looking;
+  }
+
+  /** Called after a look that changed something. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** No more looks. A look under way ends by itself, with what it started. */
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+    this.#listeners.clear();
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const before = JSON.stringify(this.offered().map(({ adapter, probe }) => [adapter.kind, probe]));
+    await Promise.all(
+      [...this.#entries.values()].map(async (entry) => {
+        entry.probe = await this.#look(entry.adapter);
+      }),
+    );
+    const after = JSON.stringify(this.offered().map(({ adapter, probe }) => [adapter.kind, probe]));
+    if (before === after || this.#closed) return;
+    for (const { adapter, probe } of this.offered()) {
+      this.#logger.info('harness.probed', { kind: adapter.kind, available: probe.available, version: probe.version });
+    }
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  async #look(adapter: HarnessAdapter): Promise<Probe> {
+    const silent = (reason: string): Probe => ({
+      available: false,
+      version: null,
+      reason,
+      capabilities: declareCapabilities([]),
+    });
+    try {
+      const looked = await within(this.#clock, PROBE_LIMIT_MS, adapter.probe());
+      if (looked.kind === 'timeout') return silent(`${adapter.name} does not answer.`);
+      if (!capabilityDeclaration.safeParse(looked.value.capabilities).success)
+        throw fault('fault', `The declaration of ${adapter.kind} is not complete.`);
+      return looked.value;
+    } catch (error) {
+      this.#logger.error('harness.probe_failed', { kind: adapter.kind, error: error instanceof Error ? error.name : null });
+      return silent(`Looking for ${adapter.name} failed. Look at the log.`);
+    }
+  }
+
+  #schedule(): void {
+    this.#timer?.cancel();
+    if (this.#closed) return;
+    const all = [...this.#entries.values()].every((entry) => entry.probe.available);
+    const pause = all ? AVAILABLE_INTERVAL_MS : UNAVAILABLE_INTERVAL_MS;
+    this.#timer = this.#clock.after(pause, () => void this.refresh(), { background: true });
+  }
+}
+
+/**
+ * Builds the registry from the configuration, or from what is found without one, and looks once.
+ * @throws RuntimeError `invalid_configuration` that names the place for an adapter this version does not have
+ */
+export async function createHarnessRegistry(
+  options: RegistryPorts & { readonly harnesses?: readonly HarnessSettings[] | undefined },
+): Promise<HarnessRegistry> {
+  const environment = options.environment ?? systemEnvironment;
+  const context: BuildContext = {
+    ...options,
+    environment,
+    homeDir: options.homeDir ?? homedir(),
+    
+    loginPath: new LoginPath({ clock: options.clock, random: options.random, environment }),
+  };
+  const registry = new HarnessRegistry(options);
+  for (const [index, settings] of (options.harnesses ?? defaults).entries()) {
+    const build = Object.hasOwn(builders, settings.adapter) ? builders[settings.adapter] : undefined;
+    if (!build) {
+      throw rejected(
+        'invalid_configuration',
+        `harnesses[${index}].adapter is not one of ${Object.keys(builders).join(', ')}.`,
+      );
+    }
+    registry.register(build(context, settings), { hideMissing: options.harnesses === undefined });
+  }
+  await within(options.clock, FIRST_LOOK_MS, registry.refresh());
+  return registry;
+}
