@@ -35,8 +35,8 @@ export interface BindingPorts {
   readonly version: string;
   readonly interactions: InteractionSettings;
   readonly executorIdleMs: number;
-  /** Kinds in the registry as last probed, sorted by kind. */
-  harnesses(): readonly OfferedHarness[];
+  /** Kinds offered to a binding as last probed, sorted by kind. */
+  harnesses(target: BindingTarget): readonly OfferedHarness[];
   stateDir(sessionId: string): Promise<string>;
   paused(): boolean;
   onFact(binding: BoundRuntime, fact: RuntimeFact): void;
@@ -122,7 +122,8 @@ export class BoundRuntime {
     const { workspace } = this.target;
     if (workspace) {
       const usable = await isFolder(workspace.workspace);
-      if (!usable) return { kind: 'failed', failure: { ...permanent('workspace_unusable'), class: 'attention' } };
+      if (!usable)
+        return { kind: 'failed', failure: { ...permanent('workspace_unusable'), class: 'attention' } };
     }
     return this.target.secret();
   }
@@ -157,7 +158,7 @@ export class BoundRuntime {
 
   /** Each kind as composed with this binding: what the connection can do, not what the program could. */
   #offered(): readonly OfferedHarness[] {
-    return this.#ports.harnesses().map(({ adapter, probe }) => ({
+    return this.#ports.harnesses(this.target).map(({ adapter, probe }) => ({
       adapter,
       probe: {
         ...probe,

@@ -1,5 +1,12 @@
 import type { z } from 'zod';
-import { commands, isCommandName, type CommandAnswer, type CommandInput, type CommandName, type CommandResult } from '../contract/commands.ts';
+import {
+  commands,
+  isCommandName,
+  type CommandAnswer,
+  type CommandInput,
+  type CommandName,
+  type CommandResult,
+} from '../contract/commands.ts';
 import { RuntimeError, asError } from '../observe/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 
@@ -23,12 +30,19 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof RuntimeError) return refuse(error.code, error.message);
     logger.error('command.failed', { name, error: asError(error).name });
-    return refuse('fault', 'Something went wrong inside the app. The log has the time and the name of the fault.');
+    return refuse(
+      'fault',
+      'Something went wrong inside the app. The log has the time and the name of the fault.',
+    );
   }
 }
 
 /** The table binds each name to its own input; TypeScript cannot follow that through a union of names. */
-async function call<N extends CommandName>(handlers: CommandHandlers, name: N, input: unknown): Promise<unknown> {
+async function call<N extends CommandName>(
+  handlers: CommandHandlers,
+  name: N,
+  input: unknown,
+): Promise<unknown> {
   const handler = handlers[name] as (input: unknown) => Promise<unknown>;
   const answer: z.ZodType = commands[name].answer;
   return answer.parse(await handler(input));

@@ -14,7 +14,10 @@ const done: CommandAnswer<'runtime.pause'> = {};
 export function createHandlers(daemon: Daemon): CommandHandlers {
   const local = (): NonNullable<Daemon['local']> => {
     if (!daemon.local) {
-      throw rejected('not_available', 'There is no local Core here. Turns of other Cores are started by them.');
+      throw rejected(
+        'not_available',
+        'There is no local Core here. Turns of other Cores are started by them.',
+      );
     }
     return daemon.local;
   };
@@ -55,7 +58,9 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       });
     },
 
-    'interaction.answer': async ({ id, answer }) => ({ outcome: await answerInteraction(daemon, id, answer) }),
+    'interaction.answer': async ({ id, answer }) => ({
+      outcome: await answerInteraction(daemon, id, answer),
+    }),
 
     'runtime.pause': () => {
       daemon.pause(true);
@@ -131,7 +136,10 @@ async function answerInteraction(
   }
   const given = toRuntime(open.kind, answer);
   if (!given) {
-    throw rejected('invalid_answer', open.kind === 'permission' ? 'Allow or deny it.' : 'Answer its questions, or cancel.');
+    throw rejected(
+      'invalid_answer',
+      open.kind === 'permission' ? 'Allow or deny it.' : 'Answer its questions, or cancel.',
+    );
   }
   for (const bound of daemon.bindings.values()) {
     const result = await bound.answer(id, given);
@@ -140,7 +148,9 @@ async function answerInteraction(
   throw rejected('already_decided', 'It was decided or withdrawn meanwhile. This answer was not applied.');
 }
 
-function outcomeOf(result: Exclude<LocalResult, { kind: 'not_pending' }>): CommandAnswer<'interaction.answer'>['outcome'] {
+function outcomeOf(
+  result: Exclude<LocalResult, { kind: 'not_pending' }>,
+): CommandAnswer<'interaction.answer'>['outcome'] {
   switch (result.kind) {
     case 'applied':
       return result.end;
@@ -149,14 +159,19 @@ function outcomeOf(result: Exclude<LocalResult, { kind: 'not_pending' }>): Comma
         ? rejected('answer_refused', 'This Runtime is set to let Core answer. The answer was not applied.')
         : rejected('invalid_answer', 'The answer names a question that was not asked.');
     case 'failed':
-      throw rejected('harness_failed', 'The agent did not take the answer. The prompt is still open; try again.');
+      throw rejected(
+        'harness_failed',
+        'The agent did not take the answer. The prompt is still open; try again.',
+      );
   }
 }
 
 function toRuntime(kind: 'permission' | 'user_choice', answer: Answer): InteractionAnswer | null {
   switch (answer.kind) {
     case 'allow':
-      return kind === 'permission' ? { kind: 'permission', scope: answer.scope, answer: { kind: 'allow' } } : null;
+      return kind === 'permission'
+        ? { kind: 'permission', scope: answer.scope, answer: { kind: 'allow' } }
+        : null;
     case 'deny':
       return kind === 'permission'
         ? { kind: 'permission', scope: 'once', answer: { kind: 'deny', message: answer.message ?? null } }
@@ -166,6 +181,8 @@ function toRuntime(kind: 'permission' | 'user_choice', answer: Answer): Interact
         ? { kind: 'choice', answer: { kind: 'answers', answers: new Map(Object.entries(answer.answers)) } }
         : null;
     case 'cancel':
-      return kind === 'user_choice' ? { kind: 'choice', answer: { kind: 'cancelled', reason: 'declined' } } : null;
+      return kind === 'user_choice'
+        ? { kind: 'choice', answer: { kind: 'cancelled', reason: 'declined' } }
+        : null;
   }
 }

@@ -48,16 +48,23 @@ export async function loadConfig(path: string, required: boolean): Promise<Confi
   }
   const parsed = configSchema.safeParse(json);
   if (!parsed.success) {
-    throw rejected('invalid_configuration', `The configuration ${path} is not valid: ${firstFault(parsed.error)}.`);
+    throw rejected(
+      'invalid_configuration',
+      `The configuration ${path} is not valid: ${firstFault(parsed.error)}.`,
+    );
   }
   const kinds = (parsed.data.harnesses ?? []).map((harness) => harness.kind);
   const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
   if (repeated !== undefined) {
     throw rejected('invalid_configuration', `The configuration ${path} names the kind ${repeated} twice.`);
   }
-  const acp = parsed.data.harnesses?.findIndex((harness) => harness.adapter === 'acp' && !harness.command) ?? -1;
+  const acp =
+    parsed.data.harnesses?.findIndex((harness) => harness.adapter === 'acp' && !harness.command) ?? -1;
   if (acp >= 0) {
-    throw rejected('invalid_configuration', `The configuration ${path} is not valid: harnesses[${acp}] needs a command.`);
+    throw rejected(
+      'invalid_configuration',
+      `The configuration ${path} is not valid: harnesses[${acp}] needs a command.`,
+    );
   }
   return parsed.data;
 }
@@ -66,7 +73,9 @@ export async function loadConfig(path: string, required: boolean): Promise<Confi
 export function firstFault(error: z.ZodError): string {
   const issue = error.issues[0];
   if (!issue) return 'it breaks its schema';
-  const place = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  const place = issue.path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('');
   const where = place.replace(/^\./, '') || 'the document';
   if (issue.code === 'unrecognized_keys') return `${where} has an unknown member (${issue.keys.join(', ')})`;
   if (issue.code === 'invalid_type') return `${where} must be ${issue.expected}`;

@@ -99,6 +99,7 @@ function reasonOf(
     return { code: 'cleanup_unconfirmed', text: `Not connecting again while ${things} unconfirmed.` };
   }
   if (state.state === 'stopped') return { code: 'stopped_by_person', text: 'Stopped.' };
-  if (state.state === 'suspended') return { code: 'suspended_by_core', text: 'Core suspended this Environment.' };
+  if (state.state === 'suspended')
+    return { code: 'suspended_by_core', text: 'Core suspended this Environment.' };
   return failure ? { code: failure.code, text: failureSentence(failure, host) } : null;
 }

@@ -28,7 +28,11 @@ export class ConsoleServer {
   readonly #ports: FrontEndServerPorts;
   readonly #logger: Logger;
   readonly #server: Server;
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: 4 * 1024 * 1024, perMessageDeflate: false });
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 4 * 1024 * 1024,
+    perMessageDeflate: false,
+  });
   #token: string | null = randomBytes(24).toString('base64url');
   readonly #cookies = new Set<string>();
   #port = 0;
@@ -108,9 +112,14 @@ export class ConsoleServer {
     const url = new URL(request.url ?? '/', this.#origin());
     if (url.pathname === '/open') return this.#open(url.searchParams.get('token') ?? '', response, end);
     if (!this.#knows(request)) {
-      return end(401, 'This page needs the one-time address that was printed in the terminal. Ask for a new one there.');
+      return end(
+        401,
+        'This page needs the one-time address that was printed in the terminal. Ask for a new one there.',
+      );
     }
-    const path = normalize(join(this.#folder, url.pathname === '/' ? 'index.html' : decodeURIComponent(url.pathname)));
+    const path = normalize(
+      join(this.#folder, url.pathname === '/' ? 'index.html' : decodeURIComponent(url.pathname)),
+    );
     const type = types[extname(path)];
     if (!path.startsWith(this.#folder + sep) || type === undefined) return end(404, 'Not found.');
     try {
@@ -125,7 +134,10 @@ export class ConsoleServer {
   #open(token: string, response: ServerResponse, end: (status: number, text: string) => void): void {
     if (this.#token === null || !equal(token, this.#token)) {
       this.#logger.warn('console.token_refused');
-      return end(401, 'This address was used already or is not the one that was printed. Start the console again.');
+      return end(
+        401,
+        'This address was used already or is not the one that was printed. Start the console again.',
+      );
     }
     this.#token = null;
     const cookie = randomBytes(24).toString('base64url');
@@ -151,4 +163,5 @@ const security = {
 } as const;
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-const equal = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+const equal = (a: string, b: string): boolean =>
+  timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));

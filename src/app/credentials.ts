@@ -3,7 +3,11 @@ import type { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
-import { MemoryCredentialStore, type CredentialStore, type UnavailableReason } from '../store/credential-store.ts';
+import {
+  MemoryCredentialStore,
+  type CredentialStore,
+  type UnavailableReason,
+} from '../store/credential-store.ts';
 import { FileCredentialStore } from '../store/file-credentials.ts';
 import { KeychainStore, loadKeychain, type NativeKeychain, type StoredMarks } from '../store/keychain.ts';
 import { JsonDocument } from '../store/settings.ts';
@@ -89,7 +93,12 @@ export class CredentialDesk {
     }
     const native = this.#keychain ? null : this.#load();
     if (native) {
-      this.#keychain = new KeychainStore({ native, clock: this.#clock, logger: this.#logger, marks: this.#storedMarks() });
+      this.#keychain = new KeychainStore({
+        native,
+        clock: this.#clock,
+        logger: this.#logger,
+        marks: this.#storedMarks(),
+      });
     }
     if (!this.#keychain) return this.#unavailable('none');
     const result = await this.#keychain.probe(this.#random);
@@ -125,7 +134,8 @@ export class CredentialDesk {
   }
 
   #storedMarks(): StoredMarks {
-    const write = (stored: Record<string, string>): Promise<void> => this.#marks.set({ ...this.#marks.value, stored });
+    const write = (stored: Record<string, string>): Promise<void> =>
+      this.#marks.set({ ...this.#marks.value, stored });
     return {
       has: (account) => account in this.#marks.value.stored,
       add: (account, backend) => write({ ...this.#marks.value.stored, [account]: backend }),

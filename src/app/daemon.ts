@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { historySchema, type HarnessView, type HistoryEntry, type View } from '../contract/view.ts';
 import { defaultSettings, settingsSchema, type CommandResult } from '../contract/commands.ts';
 import { AuditLog } from '../observe/audit.ts';
-import { asError } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
@@ -96,12 +95,22 @@ export class Daemon {
     this.publisher = new ViewPublisher(clock, () => this.#buildView());
     const changed = (): void => this.publisher.changed();
     this.health = new Health(clock, changed);
-    this.projection = new Projection({ clock, onChange: changed, onHistory: (entry) => this.#remember(entry) });
+    this.projection = new Projection({
+      clock,
+      onChange: changed,
+      onHistory: (entry) => this.remember(entry),
+    });
     this.#audit = new AuditLog(options.paths.audit, historySchema, (error) => {
       options.logger.error('history.not_written', { error: error.name });
       this.health.raise('history_not_kept', 'The history could not be written to disk.');
     });
-    this.orphans = new Orphans({ ledger, clock, logger: options.logger, projection: this.projection, health: this.health });
+    this.orphans = new Orphans({
+      ledger,
+      clock,
+      logger: options.logger,
+      projection: this.projection,
+      health: this.health,
+    });
     this.#handlers = createHandlers(this);
     harnesses.onChange(() => this.#harnessesChanged());
   }
@@ -153,7 +162,7 @@ export class Daemon {
       userAgent: `agent-runtime/${version}`,
       interactions: { policy, answeredBy, timeoutMs: seconds === undefined ? null : seconds * 1_000 },
       executorIdleMs: config.limits.executor_idle_seconds * 1_000,
-      harnesses: () => this.harnesses.offered(),
+      harnesses: (target) => this.offeredTo(target.local),
       stateDir: async (sessionId) => {
         const folder = join(paths.sessions, safeName(sessionId));
         await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -265,7 +274,9 @@ export class Daemon {
   #noteAgents(): void {
     const real = this.harnesses.offered().filter(({ adapter }) => adapter.kind !== 'demo');
     if (real.some(({ probe }) => probe.available)) return this.health.clear('no_agent');
-    const reason = real.map(({ adapter, probe }) => `${adapter.name}: ${probe.reason ?? 'not available'}`).join(' ');
+    const reason = real
+      .map(({ adapter, probe }) => `${adapter.name}: ${probe.reason ?? 'not available'}`)
+      .join(' ');
     this.health.raise('no_agent', reason === '' ? 'No agent was found on this machine.' : reason);
   }
 
@@ -281,12 +292,16 @@ export class Daemon {
       ({ link: { state } }) => 'failure' in state && state.failure?.code === 'workspace_unusable',
     );
     if (unusable) {
-      this.health.raise('workspace_unusable', `The folder of ${unusable.target.name} is missing or not usable.`);
+      this.health.raise(
+        'workspace_unusable',
+        `The folder of ${unusable.target.name} is missing or not usable.`,
+      );
     } else this.health.clear('workspace_unusable');
     this.publisher.changed();
   }
 
-  #remember(entry: HistoryEntry): void {
+  /** Adds to the history, in memory and on disk. */
+  remember(entry: HistoryEntry): void {
     this.#history = [...this.#history, entry].slice(-keptHistory);
     this.#audit.append(entry);
   }
@@ -304,8 +319,14 @@ export class Daemon {
     });
   }
 
-  harnessViews(): HarnessView[] {
-    return this.harnesses.offered().map(({ adapter, probe }) => ({
+  /** The demo is for the local Core alone, unless the configuration names it. */
+  offeredTo(local: boolean): readonly OfferedHarness[] {
+    const named = (this.options.config.harnesses ?? []).some((harness) => harness.adapter === 'demo');
+    return this.harnesses.offered().filter(({ adapter }) => local || named || adapter.kind !== 'demo');
+  }
+
+  #harnessViews(local: boolean): HarnessView[] {
+    return this.offeredTo(local).map(({ adapter, probe }) => ({
       kind: adapter.kind,
       name: adapter.name,
       available: probe.available && !this.#paused,
@@ -316,11 +337,10 @@ export class Daemon {
   }
 
   #buildView(): Omit<View, 'revision'> {
-    const harnesses = this.harnessViews();
     const external = [...this.bindings.values()]
       .filter((bound) => !bound.target.local)
-      .map((bound) => bound.view(harnesses.filter((harness) => harness.kind !== 'demo')));
-    const local = this.local?.view(harnesses);
+      .map((bound) => bound.view(this.#harnessViews(false)));
+    const local = this.local?.view(this.#harnessViews(true));
     return {
       runtime: {
         state: this.#state,
@@ -346,4 +366,3 @@ function safeName(sessionId: string): string {
   if (/^[A-Za-z0-9-]{1,64}$/.test(sessionId)) return sessionId;
   return `x${Buffer.from(sessionId, 'utf8').toString('hex').slice(0, 120)}`;
 }
-

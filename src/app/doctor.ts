@@ -77,11 +77,14 @@ async function bindingChecks(daemon: Daemon): Promise<Check[]> {
         : {
             name,
             ok: false,
-            text: failure ? failureSentence(failure, new URL(target.coreUrl).host) : `Not connected (${state.state}).`,
+            text: failure
+              ? failureSentence(failure, new URL(target.coreUrl).host)
+              : `Not connected (${state.state}).`,
             next: state.state === 'parked' ? 'Fix the cause and try again.' : 'It goes on trying by itself.',
           },
     );
-    if (target.workspace) checks.push(await folderCheck(`Folder of ${target.name}`, target.workspace.workspace));
+    if (target.workspace)
+      checks.push(await folderCheck(`Folder of ${target.name}`, target.workspace.workspace));
   }
   return checks;
 }
@@ -116,7 +119,12 @@ function agentChecks(daemon: Daemon): Check[] {
 function cleanupCheck(daemon: Daemon): Check {
   const open = daemon.projection.cleanup.length;
   return open === 0
-    ? { name: 'Cleanup', ok: true, text: 'Everything that was started has settled or still works.', next: null }
+    ? {
+        name: 'Cleanup',
+        ok: true,
+        text: 'Everything that was started has settled or still works.',
+        next: null,
+      }
     : {
         name: 'Cleanup',
         ok: false,

@@ -1,4 +1,10 @@
-import { commands, type CommandAnswer, type CommandName, type CommandRequest, type FrontEnd } from '../contract/commands.ts';
+import {
+  commands,
+  type CommandAnswer,
+  type CommandName,
+  type CommandRequest,
+  type FrontEnd,
+} from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
 import { RuntimeError, errorCodes } from '../observe/errors.ts';
 import type { Daemon } from './daemon.ts';

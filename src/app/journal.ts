@@ -4,9 +4,17 @@ import type { Clock } from '../platform/clock.ts';
 import type { ToolCallPayload } from '../protocol/run-output.ts';
 
 /** Text kept of one Turn. Past it the middle of the Turn is not kept, and the journal says so. */
-export const journalLimits = { characters: 64 * 1024 * 1024, mergeMs: 50, mergeCharacters: 8 * 1024 } as const;
+export const journalLimits = {
+  characters: 64 * 1024 * 1024,
+  mergeMs: 50,
+  mergeCharacters: 8 * 1024,
+} as const;
 
-type EntryBody = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'n' | 'at'> : never) : never;
+type EntryBody = JournalEntry extends infer E
+  ? E extends JournalEntry
+    ? Omit<E, 'n' | 'at'>
+    : never
+  : never;
 
 /**
  * What a Turn printed, append-only (contract/journal). Text fragments that follow each other within 50 ms become one
@@ -15,8 +23,13 @@ type EntryBody = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E
 export class Journal {
   readonly #clock: Clock;
   readonly #entries: JournalEntry[] = [];
-  #open: { kind: 'text' | 'thinking' | 'tool_output'; key: string | null; text: string; since: number; at: string } | null =
-    null;
+  #open: {
+    kind: 'text' | 'thinking' | 'tool_output';
+    key: string | null;
+    text: string;
+    since: number;
+    at: string;
+  } | null = null;
   #characters = 0;
   #full = false;
 
@@ -106,7 +119,13 @@ export class Journal {
   #tool(call: ToolCallPayload): void {
     const { observation } = call;
     if (call.stage === 'before') {
-      this.add({ kind: 'tool_start', call_id: call.id, name: call.name, summary: summary(call), input: call.args ?? null });
+      this.add({
+        kind: 'tool_start',
+        call_id: call.id,
+        name: call.name,
+        summary: summary(call),
+        input: call.args ?? null,
+      });
       return;
     }
     this.add({
@@ -151,7 +170,12 @@ export class Journal {
     if (this.#characters > journalLimits.characters && entry.kind !== 'end') {
       if (this.#full) return;
       this.#full = true;
-      this.#entries.push({ n: this.#entries.length, at, kind: 'notice', text: 'This Turn wrote more than is kept here. The rest is not shown.' });
+      this.#entries.push({
+        n: this.#entries.length,
+        at,
+        kind: 'notice',
+        text: 'This Turn wrote more than is kept here. The rest is not shown.',
+      });
       return;
     }
     this.#entries.push(entry);

@@ -34,13 +34,20 @@ export class Orphans {
   async reap(): Promise<void> {
     const found = await this.#ledger.orphans();
     for (const orphan of found) {
-      this.#open.set(orphan.entry.id, { orphan, attempts: 0, since: new Date(this.#clock.now()).toISOString() });
+      this.#open.set(orphan.entry.id, {
+        orphan,
+        attempts: 0,
+        since: new Date(this.#clock.now()).toISOString(),
+      });
     }
     const ended = await Promise.all(found.map((orphan) => this.retry(orphan.entry.id)));
     const gone = ended.filter(Boolean).length;
     if (gone > 0) {
       const things = gone === 1 ? '1 process group' : `${gone} process groups`;
-      this.#health.raise('orphans_ended', `${things} of the last run, which ended without warning, ended now.`);
+      this.#health.raise(
+        'orphans_ended',
+        `${things} of the last run, which ended without warning, ended now.`,
+      );
     }
   }
 

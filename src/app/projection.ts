@@ -1,4 +1,11 @@
-import type { Evidence, HistoryEntry, InteractionView, CleanupView, TurnView, UsageView } from '../contract/view.ts';
+import type {
+  Evidence,
+  HistoryEntry,
+  InteractionView,
+  CleanupView,
+  TurnView,
+  UsageView,
+} from '../contract/view.ts';
 import type { NativeSubject } from '../harness/adapter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MessageInput } from '../protocol/message-input.ts';
@@ -26,7 +33,11 @@ export interface TurnRecord {
   phase: TurnView['phase'];
   lastOutputAt: number | null;
   usage: UsagePayload | null;
-  ended: { outcome: 'completed' | 'failed' | 'cancelled' | 'unknown'; at: number; detail: string | null } | null;
+  ended: {
+    outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
+    at: number;
+    detail: string | null;
+  } | null;
   readonly tools: Set<string>;
 }
 
@@ -135,8 +146,14 @@ export class Projection {
       case 'input_state': {
         const turn = this.#turns.get(fact.runId);
         if (!turn) return;
-        turn.journal.add({ kind: 'input_state', input_id: fact.inputId, state: fact.state, detail: fact.detail });
-        const known = fact.state === 'written' ? 'input_written' : fact.state === 'accepted' ? 'input_accepted' : null;
+        turn.journal.add({
+          kind: 'input_state',
+          input_id: fact.inputId,
+          state: fact.state,
+          detail: fact.detail,
+        });
+        const known =
+          fact.state === 'written' ? 'input_written' : fact.state === 'accepted' ? 'input_accepted' : null;
         if (known) turn.evidence.push({ at: this.#now(), fact: known, by: 'harness', detail: null });
         return;
       }
@@ -175,7 +192,10 @@ export class Projection {
     }
   }
 
-  #startTurn(binding: { name: string; local: boolean }, fact: Extract<RuntimeFact, { type: 'turn_started' }>): void {
+  #startTurn(
+    binding: { name: string; local: boolean },
+    fact: Extract<RuntimeFact, { type: 'turn_started' }>,
+  ): void {
     const prompt = textOf(fact.input);
     const journal = new Journal(this.#clock);
     journal.add({ kind: 'input', input_id: '0', text: prompt, by: binding.local ? 'person' : 'core' });
@@ -265,12 +285,17 @@ export class Projection {
       runId: fact.runId,
       run_id: fact.runId,
       harness: turn?.harness ?? '',
-      title: permission?.title ?? questionTitle(request.kind === 'user_choice' ? request.native.questions.length : 0),
+      title:
+        permission?.title ??
+        questionTitle(request.kind === 'user_choice' ? request.native.questions.length : 0),
       tool: permission?.tool ?? null,
       detail: permission ? detailOf(permission.subject) : null,
       subject: permission ? subjectOf(permission.subject) : { kind: 'question' },
       reason: permission?.reason ?? null,
-      questions: request.kind === 'user_choice' ? request.native.questions.map((question) => withoutUndefined(question)) : [],
+      questions:
+        request.kind === 'user_choice'
+          ? request.native.questions.map((question) => withoutUndefined(question))
+          : [],
       since: new Date(now).toISOString(),
       expires_at: fact.expiresInMs === null ? null : new Date(now + fact.expiresInMs).toISOString(),
       state: 'pending',
@@ -279,7 +304,10 @@ export class Projection {
     turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: permission?.title ?? 'Asks' });
   }
 
-  #endInteraction(binding: { name: string }, fact: Extract<RuntimeFact, { type: 'interaction_ended' }>): void {
+  #endInteraction(
+    binding: { name: string },
+    fact: Extract<RuntimeFact, { type: 'interaction_ended' }>,
+  ): void {
     const turn = this.#turns.get(fact.runId);
     this.#interactions.delete(fact.id);
     turn?.journal.add({ kind: 'prompt_end', interaction_id: fact.id, text: fact.end });
@@ -346,7 +374,9 @@ export function usageView(usage: UsagePayload | null): UsageView | null {
 
 export function textOf(input: MessageInput): string {
   return input
-    .map((message) => message.content.map((part) => (part.type === 'input_text' ? (part.text ?? '') : '[image]')).join(''))
+    .map((message) =>
+      message.content.map((part) => (part.type === 'input_text' ? (part.text ?? '') : '[image]')).join(''),
+    )
     .join('\n\n');
 }
 
@@ -355,7 +385,8 @@ export function titleOf(prompt: string): string {
   return line.length > 120 ? `${line.slice(0, 119)}…` : line === '' ? 'Turn' : line;
 }
 
-const questionTitle = (count: number): string => (count === 1 ? 'Answer a question' : `Answer ${count} questions`);
+const questionTitle = (count: number): string =>
+  count === 1 ? 'Answer a question' : `Answer ${count} questions`;
 
 function detailOf(subject: NativeSubject): string | null {
   switch (subject.kind) {

@@ -21,7 +21,8 @@ ID is the id of the interaction in the view. JSON is {"question id": ["label", .
   },
   run: (context) => {
     const [id, ...more] = context.parsed.positionals;
-    if (id === undefined || more.length > 0) throw rejected('usage', 'Name one id: agent-runtime answer ID --allow');
+    if (id === undefined || more.length > 0)
+      throw rejected('usage', 'Name one id: agent-runtime answer ID --allow');
     const answer = answerOf(context.parsed);
     return withRuntime(context, async (client) => {
       const { outcome } = await client.call('interaction.answer', { id, answer });

@@ -32,7 +32,12 @@ const levels: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 export function parseArguments(args: readonly string[], options: Options): Parsed {
   let parsed;
   try {
-    parsed = parseArgs({ args: [...args], options: { ...common, ...options }, allowPositionals: true, strict: true });
+    parsed = parseArgs({
+      args: [...args],
+      options: { ...common, ...options },
+      allowPositionals: true,
+      strict: true,
+    });
   } catch (error) {
     throw rejected('usage', usageText(error));
   }
@@ -64,5 +69,7 @@ function usageText(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   const option = /'(-{1,2}[A-Za-z][\w-]*)/.exec(message)?.[1];
   if (option === undefined) return 'The arguments were not understood. See --help.';
-  return /argument missing/.test(message) ? `${option} needs a value.` : `${option} was not understood. See --help.`;
+  return /argument missing/.test(message)
+    ? `${option} needs a value.`
+    : `${option} was not understood. See --help.`;
 }

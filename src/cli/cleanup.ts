@@ -16,7 +16,9 @@ agent-runtime cleanup force ID     ends it as far as possible and records that i
         context.output.document(cleanup, () =>
           cleanup.length === 0
             ? 'Nothing is left to clean up.'
-            : cleanup.map((item) => `${item.id}  ${item.kind}  ${item.owner}  ${item.state}: ${item.reason}`).join('\n'),
+            : cleanup
+                .map((item) => `${item.id}  ${item.kind}  ${item.owner}  ${item.state}: ${item.reason}`)
+                .join('\n'),
         );
         return exitCodes.done;
       }
@@ -24,7 +26,9 @@ agent-runtime cleanup force ID     ends it as far as possible and records that i
       switch (action) {
         case 'retry': {
           const { confirmed } = await client.call('cleanup.retry', { id });
-          context.output.document({ confirmed }, () => (confirmed ? 'Gone. Confirmed.' : 'Still not confirmed.'));
+          context.output.document({ confirmed }, () =>
+            confirmed ? 'Gone. Confirmed.' : 'Still not confirmed.',
+          );
           return confirmed ? exitCodes.done : exitCodes.unconfirmed;
         }
         case 'force':

@@ -1,13 +1,22 @@
 import { connect, type Socket } from 'node:net';
 import { pipeReplySchema } from '../contract/channels.ts';
-import { commands, type CommandAnswer, type CommandName, type CommandRequest, type FrontEnd } from '../contract/commands.ts';
+import {
+  commands,
+  type CommandAnswer,
+  type CommandName,
+  type CommandRequest,
+  type FrontEnd,
+} from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
 import { RuntimeError, errorCodes, rejected, type ErrorCode } from '../observe/errors.ts';
 
 /** A running Runtime over its control endpoint. One connection, closed by `close`. */
 export class ControlClient implements FrontEnd {
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >();
   readonly #listeners = new Set<(view: View) => void>();
   #next = 0;
   #rest = '';
@@ -30,7 +39,12 @@ export class ControlClient implements FrontEnd {
         resolve(new ControlClient(socket));
       });
       socket.once('error', () =>
-        reject(rejected('not_running', 'No Runtime is running here. Start one with `agent-runtime run` or the app.')),
+        reject(
+          rejected(
+            'not_running',
+            'No Runtime is running here. Start one with `agent-runtime run` or the app.',
+          ),
+        ),
       );
     });
   }
@@ -78,7 +92,9 @@ export class ControlClient implements FrontEnd {
 
   #lost(): void {
     for (const { reject } of this.#waiting.values()) {
-      reject(rejected('not_running', 'The Runtime ended before it answered. What it was doing is not known here.'));
+      reject(
+        rejected('not_running', 'The Runtime ended before it answered. What it was doing is not known here.'),
+      );
     }
     this.#waiting.clear();
   }

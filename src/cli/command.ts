@@ -19,7 +19,10 @@ export interface CliCommand {
 }
 
 /** Runs `use` against the running Runtime and closes the connection whatever happens. */
-export async function withRuntime<T>(context: CommandContext, use: (client: ControlClient) => Promise<T>): Promise<T> {
+export async function withRuntime<T>(
+  context: CommandContext,
+  use: (client: ControlClient) => Promise<T>,
+): Promise<T> {
   const client = await ControlClient.connect(context.paths.control);
   try {
     return await use(client);

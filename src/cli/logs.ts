@@ -13,9 +13,11 @@ export const logsCommand: CliCommand = {
   run: async (context) => {
     const { parsed, paths, output } = context;
     const lines = Number(parsed.text('lines'));
-    if (!Number.isInteger(lines) || lines < 1 || lines > 5_000) throw rejected('usage', '-n takes 1 to 5000.');
+    if (!Number.isInteger(lines) || lines < 1 || lines > 5_000)
+      throw rejected('usage', '-n takes 1 to 5000.');
     for (const line of await tailLog(paths.logs, lines)) output.line({ line }, `${line}\n`);
-    if (parsed.flag('follow')) await follow(join(paths.logs, 'runtime.log'), (line) => output.line({ line }, `${line}\n`));
+    if (parsed.flag('follow'))
+      await follow(join(paths.logs, 'runtime.log'), (line) => output.line({ line }, `${line}\n`));
     return exitCodes.done;
   },
 };

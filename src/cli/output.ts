@@ -50,7 +50,9 @@ const ensureEnd = (text: string): string => (text.endsWith('\n') ? text : `${tex
 
 /** Agent text in a terminal: control characters other than line ends and tabs become visible codes. */
 export function plain(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (char) =>
-    char === '\r' ? '' : `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (char) =>
+      char === '\r' ? '' : `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
   );
 }

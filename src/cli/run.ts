@@ -5,6 +5,7 @@ import { readBootstrapFile } from '../app/bootstrap-file.ts';
 import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
 import { ConsoleServer } from '../app/console-server.ts';
+import { InProcessFrontEnd } from '../app/in-process.ts';
 import type { Daemon } from '../app/daemon.ts';
 import { rejected } from '../observe/errors.ts';
 import { Redactor } from '../observe/redact.ts';
@@ -22,6 +23,7 @@ export const runCommand: CliCommand = {
                              the binding, all or none; none: Environment type none, no folder
   --local                    the local Core (the default where nothing is bound); --workspace DIR is its folder
   --config FILE              instead of config.json in the state folder
+  --prompt TEXT              start this Turn with the local Core at once
   --console [--console-port N]  also serve the window as a web page on loopback; prints one URL
 
 Exits with 3 when Core permanently rejected all that it serves, with 4 when cleanup was not confirmed.`,
@@ -32,6 +34,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
     workspace: { type: 'string' },
     local: { type: 'boolean' },
     config: { type: 'string' },
+    prompt: { type: 'string' },
     console: { type: 'boolean' },
     'console-port': { type: 'string' },
   },
@@ -39,7 +42,10 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
     const { parsed, paths, output } = context;
     const redactor = new Redactor();
     const target = await bootstrapTarget(parsed, redactor);
-    const config = await loadConfig(parsed.text('config') ?? paths.config, parsed.text('config') !== undefined);
+    const config = await loadConfig(
+      parsed.text('config') ?? paths.config,
+      parsed.text('config') !== undefined,
+    );
     const useLocal = parsed.flag('local') || target === null;
     const localWorkspace = useLocal ? await localFolder(parsed, context) : null;
     const { daemon, logger } = await compose({
@@ -61,7 +67,16 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
           },
         )
       : null;
-    if (console_) output.document({ console: console_.url }, () => `Open this once in a browser on this machine: ${console_.url}`);
+    if (console_)
+      output.document(
+        { console: console_.url },
+        () => `Open this once in a browser on this machine: ${console_.url}`,
+      );
+    const prompt = parsed.text('prompt');
+    if (prompt !== undefined) {
+      const begun = await new InProcessFrontEnd(daemon).call('turn.start', { prompt });
+      output.message(`Run ${begun.run_id}`);
+    }
     output.message(`Serving. Stop with Ctrl C. State: ${paths.root}`);
     return serve(daemon, output, async () => console_?.close());
   },
@@ -79,7 +94,8 @@ async function serve(
     process.once('SIGTERM', onSignal);
     process.once('SIGHUP', onSignal);
     daemon.publisher.subscribe((view) => {
-      const parked = view.bindings.length > 0 && view.bindings.every(({ connection }) => connection.state === 'parked');
+      const parked =
+        view.bindings.length > 0 && view.bindings.every(({ connection }) => connection.state === 'parked');
       if (parked && view.runtime.state !== 'starting') done('rejected');
     });
   });
@@ -96,7 +112,8 @@ async function serve(
     process.once('SIGTERM', () => done('forced'));
   });
   const blocked = setInterval(() => {
-    for (const item of daemon.projection.cleanup) output.message(`Waiting for: ${item.owner}: ${item.reason}`);
+    for (const item of daemon.projection.cleanup)
+      output.message(`Waiting for: ${item.owner}: ${item.reason}`);
   }, 5_000);
   const how = await Promise.race([ended, forced]);
   clearInterval(blocked);
@@ -158,7 +175,10 @@ async function existingFolder(path: string): Promise<string> {
   } catch {
     // Said below, in the same words as for a file.
   }
-  throw rejected('workspace_unusable', 'The workspace must be an existing folder, and not the root of the disk.');
+  throw rejected(
+    'workspace_unusable',
+    'The workspace must be an existing folder, and not the root of the disk.',
+  );
 }
 
 /** The folder of the local Core: the one named, or one of its own in the state folder. */
@@ -173,6 +193,7 @@ function portOf(parsed: Parsed): number {
   const text = parsed.text('console-port');
   if (text === undefined) return 0;
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw rejected('usage', '--console-port takes 1 to 65535.');
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw rejected('usage', '--console-port takes 1 to 65535.');
   return port;
 }

@@ -37,7 +37,9 @@ export const statusCommand: CliCommand = {
 };
 
 function describe(view: View): string {
-  const lines = [`Runtime ${view.runtime.state}, version ${view.runtime.version}, since ${view.runtime.started_at}`];
+  const lines = [
+    `Runtime ${view.runtime.state}, version ${view.runtime.version}, since ${view.runtime.started_at}`,
+  ];
   for (const { name, connection, harnesses } of view.bindings) {
     const reason = connection.reason === null ? '' : `  ${connection.reason}`;
     lines.push(`${name}: ${connection.state}${reason}`);
@@ -46,7 +48,9 @@ function describe(view: View): string {
       lines.push(`  ${harness.name} ${harness.available ? 'ready' : 'not available'}${why}`);
     }
   }
-  lines.push(`${view.turns.length} open Turns, ${view.interactions.length} prompts, ${view.cleanup.length} not settled`);
+  lines.push(
+    `${view.turns.length} open Turns, ${view.interactions.length} prompts, ${view.cleanup.length} not settled`,
+  );
   for (const prompt of view.interactions) lines.push(`  ${prompt.id}  ${prompt.title}`);
   for (const item of view.health) lines.push(`${item.severity}: ${item.text} ${item.next}`);
   return lines.join('\n');

@@ -24,10 +24,17 @@ unless --state-dir names one.`,
   run: async (context) => {
     const { parsed, output } = context;
     const prompt = parsed.positionals.join(' ');
-    if (prompt.trim() === '') throw rejected('usage', 'Give the text: agent-runtime try "What is in this folder?"');
-    const root = parsed.stateDir === undefined ? await mkdtemp(join(tmpdir(), 'agent-runtime-try-')) : context.paths.root;
+    if (prompt.trim() === '')
+      throw rejected('usage', 'Give the text: agent-runtime try "What is in this folder?"');
+    const root =
+      parsed.stateDir === undefined
+        ? await mkdtemp(join(tmpdir(), 'agent-runtime-try-'))
+        : context.paths.root;
     const paths = statePaths(root, systemEnvironment);
-    const config = await loadConfig(parsed.text('config') ?? context.paths.config, parsed.text('config') !== undefined);
+    const config = await loadConfig(
+      parsed.text('config') ?? context.paths.config,
+      parsed.text('config') !== undefined,
+    );
     const { daemon } = await compose({
       paths,
       version: AGENT_RUNTIME_VERSION,
@@ -42,7 +49,9 @@ unless --state-dir names one.`,
       return code;
     };
     try {
-      return await stop(await runTurn(new InProcessFrontEnd(daemon), prompt, parsed.text('harness'), output.json));
+      return await stop(
+        await runTurn(new InProcessFrontEnd(daemon), prompt, parsed.text('harness'), output.json),
+      );
     } catch (error) {
       output.failure(error);
       return await stop(exitCodes.failed);
@@ -59,8 +68,15 @@ async function runTurn(
   const begun = await client.call('turn.start', { prompt, ...(harness === undefined ? {} : { harness }) });
   if (json) process.stdout.write(`${JSON.stringify(begun)}\n`);
   const lines = createInterface({ input: process.stdin });
-  const asker = new TerminalAsker(lines, (id, answer) => client.call('interaction.answer', { id, answer }));
   const interrupt = (): void => void client.call('turn.cancel', { run_id: begun.run_id }).catch(() => undefined);
+  const asker = new TerminalAsker(
+    lines,
+    (id, answer) => client.call('interaction.answer', { id, answer }),
+    () => {
+      process.stderr.write('\nThere is nobody to ask: the input has ended. The Turn is stopped.\n');
+      interrupt();
+    },
+  );
   process.once('SIGINT', interrupt);
   const outcome = await followTurn(client, begun.run_id, {
     text: (text) => process.stdout.write(json ? `${JSON.stringify({ delta: text })}\n` : plain(text)),
@@ -79,12 +95,19 @@ class TerminalAsker {
   readonly #answer: (id: string, answer: Answer) => Promise<unknown>;
   readonly #seen = new Set<string>();
   readonly #typed: string[] = [];
+  readonly #nobody: () => void;
+  #ended = false;
   #waiting: ((line: string) => void) | null = null;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(lines: Interface, answer: (id: string, answer: Answer) => Promise<unknown>) {
+  constructor(lines: Interface, answer: (id: string, answer: Answer) => Promise<unknown>, nobody: () => void) {
     this.#lines = lines;
     this.#answer = answer;
+    this.#nobody = nobody;
+    this.#lines.on('close', () => {
+      this.#ended = true;
+      if (this.#waiting) nobody();
+    });
     this.#lines.on('line', (line) => {
       const waiting = this.#waiting;
       this.#waiting = null;
@@ -97,30 +120,47 @@ class TerminalAsker {
     for (const prompt of prompts) {
       if (this.#seen.has(prompt.id)) continue;
       this.#seen.add(prompt.id);
-      this.#queue = this.#queue.then(() => this.#ask(prompt)).catch((error: unknown) => {
-        process.stderr.write(`${error instanceof RuntimeError ? error.message : 'The answer was not taken.'}\n`);
-      });
+      this.#queue = this.#queue
+        .then(() => this.#ask(prompt))
+        .catch((error: unknown) => {
+          process.stderr.write(
+            `${error instanceof RuntimeError ? error.message : 'The answer was not taken.'}\n`,
+          );
+        });
     }
   }
 
   async #ask(prompt: InteractionView): Promise<void> {
-    process.stderr.write(`\n${prompt.kind === 'permission' ? 'The agent asks for permission' : 'The agent asks'}: ${plain(prompt.title)}\n`);
+    process.stderr.write(
+      `\n${prompt.kind === 'permission' ? 'The agent asks for permission' : 'The agent asks'}: ${plain(prompt.title)}\n`,
+    );
     if (prompt.detail !== null) process.stderr.write(`${plain(prompt.detail)}\n`);
     if (prompt.kind === 'permission') {
       for (;;) {
         const line = (await this.#read('Allow once? yes / no: ')).trim().toLowerCase();
-        if (line === 'yes' || line === 'y') return void (await this.#answer(prompt.id, { kind: 'allow', scope: 'once' }));
+        if (line === 'yes' || line === 'y')
+          return void (await this.#answer(prompt.id, { kind: 'allow', scope: 'once' }));
         if (line === 'no' || line === 'n') return void (await this.#answer(prompt.id, { kind: 'deny' }));
       }
     }
     const answers: Record<string, string[]> = {};
     for (const question of prompt.questions) {
       process.stderr.write(`${plain(question.question)}\n`);
-      question.options.forEach((option, index) => process.stderr.write(`  ${index + 1}. ${plain(option.label)}\n`));
+      question.options.forEach((option, index) =>
+        process.stderr.write(`  ${index + 1}. ${plain(option.label)}\n`),
+      );
       const hint = question.multi_select ? 'numbers, separated by commas' : 'a number';
-      const line = (await this.#read(`${hint}${question.is_other === true ? ', or your own words' : ''}; empty: no answer: `)).trim();
+      const line = (
+        await this.#read(
+          `${hint}${question.is_other === true ? ', or your own words' : ''}; empty: no answer: `,
+        )
+      ).trim();
       if (line === '') continue;
-      answers[question.id] = chosen(line, question.options.map((option) => option.label), question.multi_select === true);
+      answers[question.id] = chosen(
+        line,
+        question.options.map((option) => option.label),
+        question.multi_select === true,
+      );
     }
     await this.#answer(prompt.id, { kind: 'answers', answers });
   }
@@ -129,6 +169,7 @@ class TerminalAsker {
     process.stderr.write(ask);
     const typed = this.#typed.shift();
     if (typed !== undefined) return Promise.resolve(typed);
+    if (this.#ended) this.#nobody();
     return new Promise((resolve) => (this.#waiting = resolve));
   }
 }

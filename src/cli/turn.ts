@@ -29,7 +29,10 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
           const text = words.join(' ');
           if (text === '') throw rejected('usage', 'Give the text: agent-runtime turn steer ID TEXT');
           const { input_id } = await client.call('turn.steer', { run_id: idOf(id), text });
-          context.output.document({ input_id }, () => `Handed over as input ${input_id}. Not yet known whether it was taken.`);
+          context.output.document(
+            { input_id },
+            () => `Handed over as input ${input_id}. Not yet known whether it was taken.`,
+          );
           return exitCodes.done;
         }
         case 'list': {
@@ -37,7 +40,12 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
           context.output.document(turns, () =>
             turns.length === 0
               ? 'No Turns yet.'
-              : turns.map((turn) => `${turn.run_id}  ${turn.harness}  ${turn.outcome ?? turn.state}  ${turn.started_at}`).join('\n'),
+              : turns
+                  .map(
+                    (turn) =>
+                      `${turn.run_id}  ${turn.harness}  ${turn.outcome ?? turn.state}  ${turn.started_at}`,
+                  )
+                  .join('\n'),
           );
           return exitCodes.done;
         }
@@ -46,7 +54,10 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
           context.output.document(turn, () =>
             [
               `${turn.run_id}  ${turn.harness}  ${turn.outcome ?? turn.state}`,
-              ...turn.evidence.map((item) => `  ${item.at}  ${item.fact} (${item.by})${item.detail === null ? '' : `: ${plain(item.detail)}`}`),
+              ...turn.evidence.map(
+                (item) =>
+                  `  ${item.at}  ${item.fact} (${item.by})${item.detail === null ? '' : `: ${plain(item.detail)}`}`,
+              ),
               plain(turn.text),
             ].join('\n'),
           );
@@ -92,7 +103,9 @@ function announcePrompts(view: View, runId: string, say: (text: string) => void)
   for (const prompt of view.interactions) {
     if (prompt.run_id !== runId || announced.has(prompt.id)) continue;
     announced.add(prompt.id);
-    say(`\nWaits for an answer: ${plain(prompt.title)}\n  agent-runtime answer ${prompt.id} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`);
+    say(
+      `\nWaits for an answer: ${plain(prompt.title)}\n  agent-runtime answer ${prompt.id} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`,
+    );
   }
 }
 

@@ -14,7 +14,10 @@ export const answerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('allow'), scope: z.enum(['once', 'turn']).default('once') }),
   z.strictObject({ kind: z.literal('deny'), message: z.string().max(4_000).optional() }),
   /** Question id to chosen labels or free text. An omitted question stays unanswered, `[]` is an explicit non-answer. */
-  z.strictObject({ kind: z.literal('answers'), answers: z.record(z.string(), z.array(z.string().max(20_000))) }),
+  z.strictObject({
+    kind: z.literal('answers'),
+    answers: z.record(z.string(), z.array(z.string().max(20_000))),
+  }),
   z.strictObject({ kind: z.literal('cancel') }),
 ]);
 export type Answer = z.infer<typeof answerSchema>;
@@ -28,7 +31,12 @@ export const turnSummarySchema = z.object({
   outcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']).nullable(),
 });
 
-export const checkSchema = z.object({ name: z.string(), ok: z.boolean(), text: z.string(), next: z.string().nullable() });
+export const checkSchema = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  text: z.string(),
+  next: z.string().nullable(),
+});
 
 export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
@@ -53,7 +61,11 @@ export const commands = {
   'view.get': { request: empty, answer: viewSchema },
   /** Journal entries after cursor `after` (exclusive; -1 for all), at most `limit`, at most about 1 MiB. */
   'turn.read': {
-    request: z.strictObject({ run_id: id, after: z.number().int().min(-1), limit: z.number().int().min(1).max(2_000).default(500) }),
+    request: z.strictObject({
+      run_id: id,
+      after: z.number().int().min(-1),
+      limit: z.number().int().min(1).max(2_000).default(500),
+    }),
     answer: z.object({
       run_id: z.string(),
       entries: z.array(journalEntrySchema),
@@ -64,12 +76,19 @@ export const commands = {
   },
   /** Starts a Turn through the local Core. A new Session unless `session_id` names an idle one. */
   'turn.start': {
-    request: z.strictObject({ prompt: z.string().min(1).max(500_000), harness: id.optional(), session_id: id.optional() }),
+    request: z.strictObject({
+      prompt: z.string().min(1).max(500_000),
+      harness: id.optional(),
+      session_id: id.optional(),
+    }),
     answer: z.object({ run_id: z.string(), session_id: z.string() }),
   },
   'turn.cancel': { request: z.strictObject({ run_id: id }), answer: done },
   /** Active input for a running local Turn. The receipt arrives in the journal, never here. */
-  'turn.steer': { request: z.strictObject({ run_id: id, text: z.string().min(1).max(500_000) }), answer: z.object({ input_id: z.string() }) },
+  'turn.steer': {
+    request: z.strictObject({ run_id: id, text: z.string().min(1).max(500_000) }),
+    answer: z.object({ input_id: z.string() }),
+  },
   'turn.list': { request: empty, answer: z.object({ turns: z.array(turnSummarySchema) }) },
   'turn.show': {
     request: z.strictObject({ run_id: id }),
@@ -102,7 +121,10 @@ export const commands = {
   'settings.get': { request: empty, answer: settingsSchema },
   'settings.set': { request: settingsSchema.partial().strict(), answer: settingsSchema },
   /** What to do while the credential store is unavailable. `memory` keeps secrets for this run only. */
-  'credentials.choose': { request: z.strictObject({ choice: z.enum(['retry', 'memory', 'file']) }), answer: done },
+  'credentials.choose': {
+    request: z.strictObject({ choice: z.enum(['retry', 'memory', 'file']) }),
+    answer: done,
+  },
 } as const;
 
 export type CommandName = keyof typeof commands;

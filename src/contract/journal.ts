@@ -8,7 +8,13 @@ const base = { n: z.number().int().min(0), at: z.iso.datetime() };
 
 export const journalEntrySchema = z.discriminatedUnion('kind', [
   /** Input from a person or Core. `state` follows in `input_state`. */
-  z.object({ ...base, kind: z.literal('input'), input_id: z.string(), text: z.string(), by: z.enum(['person', 'core']) }),
+  z.object({
+    ...base,
+    kind: z.literal('input'),
+    input_id: z.string(),
+    text: z.string(),
+    by: z.enum(['person', 'core']),
+  }),
   z.object({
     ...base,
     kind: z.literal('input_state'),
@@ -18,7 +24,13 @@ export const journalEntrySchema = z.discriminatedUnion('kind', [
   }),
   z.object({ ...base, kind: z.literal('text'), message_id: z.string().nullable(), text: z.string() }),
   /** The complete text of a message, which replaces what its fragments built. */
-  z.object({ ...base, kind: z.literal('message'), message_id: z.string(), text: z.string(), phase: z.string().nullable() }),
+  z.object({
+    ...base,
+    kind: z.literal('message'),
+    message_id: z.string(),
+    text: z.string(),
+    phase: z.string().nullable(),
+  }),
   z.object({ ...base, kind: z.literal('thinking'), text: z.string() }),
   z.object({
     ...base,
@@ -43,6 +55,11 @@ export const journalEntrySchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('prompt_end'), interaction_id: z.string(), text: z.string() }),
   z.object({ ...base, kind: z.literal('error'), code: z.string().nullable(), text: z.string() }),
   z.object({ ...base, kind: z.literal('notice'), text: z.string() }),
-  z.object({ ...base, kind: z.literal('end'), outcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']), text: z.string() }),
+  z.object({
+    ...base,
+    kind: z.literal('end'),
+    outcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']),
+    text: z.string(),
+  }),
 ]);
 export type JournalEntry = z.infer<typeof journalEntrySchema>;

@@ -160,7 +160,12 @@ export const fileChangeSchema = z.object({
 export const promptSubjectSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('command'), command: z.string(), cwd: z.string().nullable() }),
   z.object({ kind: z.literal('file_change'), changes: z.array(fileChangeSchema) }),
-  z.object({ kind: z.literal('network'), host: z.string(), port: z.number().nullable(), protocol: z.string().nullable() }),
+  z.object({
+    kind: z.literal('network'),
+    host: z.string(),
+    port: z.number().nullable(),
+    protocol: z.string().nullable(),
+  }),
   /** `server` for an MCP tool. `input` is the whole native input. */
   z.object({ kind: z.literal('tool'), name: z.string(), server: z.string().nullable(), input: z.unknown() }),
   z.object({ kind: z.literal('question') }),

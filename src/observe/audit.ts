@@ -22,7 +22,9 @@ export class AuditLog<S extends z.ZodType> {
 
   /** The most recent entries, oldest first. */
   async load(): Promise<{ entries: z.output<S>[]; skipped: number }> {
-    const texts = await Promise.all([`${this.#path}.1`, this.#path].map((path) => readFile(path, 'utf8').catch(() => '')));
+    const texts = await Promise.all(
+      [`${this.#path}.1`, this.#path].map((path) => readFile(path, 'utf8').catch(() => '')),
+    );
     const entries: z.output<S>[] = [];
     let skipped = 0;
     for (const line of texts.join('').split('\n')) {

@@ -53,7 +53,8 @@ export function fromStatus(status: number): Failure {
   if (status === 401 || status === 403) return permanent('credential_rejected', String(status));
   if (status === 426) return permanent('incompatible_version', null);
   if (status === 407) return { class: 'attention', code: 'proxy_auth', detail: '407' };
-  if (status === 400 || status === 404) return { class: 'attention', code: 'not_found', detail: String(status) };
+  if (status === 400 || status === 404)
+    return { class: 'attention', code: 'not_found', detail: String(status) };
   return transient('http_status', String(status));
 }
 
@@ -72,7 +73,9 @@ const tlsCodes = new Set([
 /** A Node network error, classified by its code alone. */
 export function fromNetworkError(error: unknown): Failure {
   const code =
-    typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
+    typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+      ? error.code
+      : '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return transient('name_not_found');
   if (code === 'ECONNREFUSED') return transient('refused');
   if (code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT') return transient('timeout');

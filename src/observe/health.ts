@@ -35,7 +35,10 @@ export const healthItems = {
     next: 'Look at what has not settled, try again, or record it as gone.',
   },
   orphans_ended: { severity: 'info', next: 'Nothing to do. What the last run left behind has ended.' },
-  history_not_kept: { severity: 'warning', next: 'Check that the state folder is writable and the disk has room.' },
+  history_not_kept: {
+    severity: 'warning',
+    next: 'Check that the state folder is writable and the disk has room.',
+  },
 } as const satisfies Record<string, HealthDefinition>;
 export type HealthCode = keyof typeof healthItems;
 
@@ -73,6 +76,8 @@ export class Health {
   /** Worst first, then oldest. */
   get items(): readonly HealthState[] {
     const rank: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
-    return [...this.#current.values()].sort((a, b) => rank[a.severity] - rank[b.severity] || a.since - b.since);
+    return [...this.#current.values()].sort(
+      (a, b) => rank[a.severity] - rank[b.severity] || a.since - b.since,
+    );
   }
 }

@@ -24,11 +24,14 @@ export function createFileLogger(options: {
   const sink = log.create({ logId: `agent-runtime:${folder}` });
   sink.transports.console.level = false;
   const { file } = sink.transports;
+  // Without a name it looks for a package.json around the working folder, and writes nothing where there is none.
+  file.setAppName('agent-runtime');
   file.level = 'silly';
   file.resolvePathFn = () => join(folder, 'runtime.log');
   file.maxSize = logLimits.fileBytes;
   file.format = '{text}';
   file.sync = false;
+  file.writeOptions = { flag: 'a', mode: 0o600, encoding: 'utf8' };
   file.archiveLogFn = (old) => void rotate(String(old.path));
   const write = (level: LogLevel, event: string, fields: LogFields): void => {
     if (order.indexOf(level) > order.indexOf(options.level)) return;
@@ -39,7 +42,8 @@ export function createFileLogger(options: {
       [new Date(clock.now()).toISOString(), level.toUpperCase().padEnd(5), event, ...shown].join(' '),
     );
     sink.info(line);
-    if (options.stderr && order.indexOf(level) <= order.indexOf(options.stderr)) process.stderr.write(`${line}\n`);
+    if (options.stderr && order.indexOf(level) <= order.indexOf(options.stderr))
+      process.stderr.write(`${line}\n`);
   };
   const make = (base: LogFields): Logger => ({
     error: (event, fields) => write('error', event, { ...base, ...fields }),
@@ -53,7 +57,8 @@ export function createFileLogger(options: {
 
 async function rotate(path: string): Promise<void> {
   await unlink(`${path}.${logLimits.files - 1}`).catch(() => undefined);
-  for (let n = logLimits.files - 2; n >= 1; n--) await rename(`${path}.${n}`, `${path}.${n + 1}`).catch(() => undefined);
+  for (let n = logLimits.files - 2; n >= 1; n--)
+    await rename(`${path}.${n}`, `${path}.${n + 1}`).catch(() => undefined);
   await rename(path, `${path}.1`).catch(() => undefined);
 }
 

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+
 /** What the process was started with. The only reader of `process.env` below the entry points. */
 export interface Environment {
   readonly platform: NodeJS.Platform;
@@ -14,3 +16,6 @@ export const systemEnvironment: Environment = {
       Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
 };
+
+/** The home folder of this user. */
+export const homeFolder = (): string => homedir();

@@ -20,7 +20,11 @@ export async function writeAtomic(path: string, text: string, random: Random): P
   try {
     await replaceFile(path, text, random.hex(6));
   } catch (error) {
-    throw fault('storage', `The file ${basename(path)} could not be written. Check that the disk has room.`, error);
+    throw fault(
+      'storage',
+      `The file ${basename(path)} could not be written. Check that the disk has room.`,
+      error,
+    );
   }
 }
 

@@ -19,7 +19,9 @@ export type CredentialResult<T> =
 export type UnavailableReason = 'none' | 'locked' | 'locked_or_lost' | 'timeout' | 'refused';
 
 export const ok = <T>(value: T): CredentialResult<T> => ({ kind: 'ok', value });
-export const unavailable = (reason: UnavailableReason): { kind: 'unavailable'; reason: UnavailableReason } => ({
+export const unavailable = (
+  reason: UnavailableReason,
+): { kind: 'unavailable'; reason: UnavailableReason } => ({
   kind: 'unavailable',
   reason,
 });

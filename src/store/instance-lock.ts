@@ -41,7 +41,10 @@ export class InstanceLock {
         if (found === null) continue;
         const holder = holderSchema.safeParse(parse(found));
         if (holder.success && (await isRunning(holder.data))) {
-          throw rejected('already_running', `Agent Runtime is already running here (process ${holder.data.pid}).`);
+          throw rejected(
+            'already_running',
+            `Agent Runtime is already running here (process ${holder.data.pid}).`,
+          );
         }
         // Whoever renames the stale file first goes on; what was renamed is looked at again before it is dropped.
         const stale = `${mine}.stale`;

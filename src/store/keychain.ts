@@ -4,7 +4,13 @@ import { asError } from '../observe/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { within, type Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
-import { ok, unavailable, type CredentialResult, type CredentialStore, type UnavailableReason } from './credential-store.ts';
+import {
+  ok,
+  unavailable,
+  type CredentialResult,
+  type CredentialStore,
+  type UnavailableReason,
+} from './credential-store.ts';
 
 /** What both native modules are reduced to. */
 export interface NativeKeychain {
@@ -51,7 +57,8 @@ export class KeychainStore implements CredentialStore {
 
   async get(account: string): Promise<CredentialResult<string | null>> {
     const result = await this.#call('get', () => this.#native.get(service, account));
-    if (result.kind === 'ok' && result.value === null && this.#marks.has(account)) return unavailable('locked_or_lost');
+    if (result.kind === 'ok' && result.value === null && this.#marks.has(account))
+      return unavailable('locked_or_lost');
     return result;
   }
 
@@ -64,7 +71,8 @@ export class KeychainStore implements CredentialStore {
   async delete(account: string): Promise<CredentialResult<boolean>> {
     const result = await this.#call('delete', () => this.#native.delete(service, account));
     // Deleting nothing where something is known to be stored is a locked keyring, not a success.
-    if (result.kind === 'ok' && !result.value && this.#marks.has(account)) return unavailable('locked_or_lost');
+    if (result.kind === 'ok' && !result.value && this.#marks.has(account))
+      return unavailable('locked_or_lost');
     if (result.kind === 'ok') await this.#marks.remove(account);
     return result;
   }
@@ -98,7 +106,8 @@ export class KeychainStore implements CredentialStore {
     );
     const result = await within(this.#clock, keychainLimits.call, call);
     if (result.kind === 'value') {
-      if (result.value.kind !== 'ok') this.#logger.warn('keychain.unavailable', { operation, reason: result.value.reason });
+      if (result.value.kind !== 'ok')
+        this.#logger.warn('keychain.unavailable', { operation, reason: result.value.reason });
       release();
       return result.value;
     }
@@ -115,7 +124,11 @@ export class KeychainStore implements CredentialStore {
 /** Native modules say it in prose alone. Only the choice of sentence for the person hangs on this, never an action. */
 function reasonOf(message: string): UnavailableReason {
   if (/dismiss|locked|prompt/i.test(message)) return 'locked';
-  if (/no such interface|not provided|unknown or unsupported transport|cannot autolaunch|does not exist|ServiceUnknown|connect/i.test(message)) {
+  if (
+    /no such interface|not provided|unknown or unsupported transport|cannot autolaunch|does not exist|ServiceUnknown|connect/i.test(
+      message,
+    )
+  ) {
     return 'none';
   }
   return 'refused';
@@ -123,11 +136,15 @@ function reasonOf(message: string): UnavailableReason {
 
 const load = createRequire(import.meta.url);
 const keytarModule = z.object({
-  getPassword: z.custom<(service: string, account: string) => Promise<string | null>>((value) => typeof value === 'function'),
+  getPassword: z.custom<(service: string, account: string) => Promise<string | null>>(
+    (value) => typeof value === 'function',
+  ),
   setPassword: z.custom<(service: string, account: string, secret: string) => Promise<void>>(
     (value) => typeof value === 'function',
   ),
-  deletePassword: z.custom<(service: string, account: string) => Promise<boolean>>((value) => typeof value === 'function'),
+  deletePassword: z.custom<(service: string, account: string) => Promise<boolean>>(
+    (value) => typeof value === 'function',
+  ),
 });
 interface AsyncEntry {
   getPassword(): Promise<string | null | undefined>;
@@ -158,7 +175,8 @@ export function loadKeychain(logger: Logger): NativeKeychain | null {
   }
   try {
     const { AsyncEntry: Entry } = keyringModule.parse(load('@napi-rs/keyring'));
-    const entry = (s: string, account: string): AsyncEntry => new Entry(s, account, { linux: { store: 'secret-service' } });
+    const entry = (s: string, account: string): AsyncEntry =>
+      new Entry(s, account, { linux: { store: 'secret-service' } });
     // The constructor itself throws where there is no service, hence the async functions.
     return {
       name: 'keyring',

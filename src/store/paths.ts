@@ -48,7 +48,8 @@ export function statePaths(root: string, env: Environment): StatePaths {
     config: join(root, 'config.json'),
     settings: join(root, 'settings.json'),
     lock: join(root, 'lock.json'),
-    control: env.platform === 'win32' ? `\\\\.\\pipe\\agent-runtime-${pipeName(root)}` : join(root, 'control.sock'),
+    control:
+      env.platform === 'win32' ? `\\\\.\\pipe\\agent-runtime-${pipeName(root)}` : join(root, 'control.sock'),
     ledger: join(root, 'ledger'),
     audit: join(root, 'history.jsonl'),
     logs: join(root, 'logs'),

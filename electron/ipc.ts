@@ -1,0 +1,47 @@
+import { ipcMain, type BrowserWindow } from 'electron';
+import { ipcChannels, type Show } from '../src/contract/channels.ts';
+import type { CommandResult } from '../src/contract/commands.ts';
+import type { View } from '../src/contract/view.ts';
+import type { Logger } from '../src/observe/logger.ts';
+import { isOurFrame } from './security.ts';
+
+interface Ports {
+  run(name: string, request: unknown): Promise<CommandResult>;
+  subscribe(listener: (view: View) => void): () => void;
+  readonly logger: Logger;
+}
+
+/** Serves commands of the window. Every request is parsed again behind `run`; a foreign frame is refused and logged. */
+export function serveCommands(ports: Ports): void {
+  ipcMain.handle(
+    ipcChannels.command,
+    async (event, name: unknown, request: unknown): Promise<CommandResult> => {
+      if (!isOurFrame(event.sender, event.senderFrame) || typeof name !== 'string') {
+        ports.logger.warn('ipc.refused');
+        return { ok: false, error: { code: 'usage', message: 'This page may not ask that.' } };
+      }
+      return ports.run(name, request);
+    },
+  );
+}
+
+/** Pushes the view to one window until it is gone. A page that loads (again) gets the whole view first. */
+export function pushView(window: BrowserWindow, ports: Ports): void {
+  let unsubscribe: (() => void) | null = null;
+  const stop = (): void => {
+    unsubscribe?.();
+    unsubscribe = null;
+  };
+  window.webContents.on('did-finish-load', () => {
+    stop();
+    unsubscribe = ports.subscribe((view) => {
+      if (!window.isDestroyed()) window.webContents.send(ipcChannels.view, view);
+    });
+  });
+  window.webContents.on('render-process-gone', stop);
+  window.on('closed', stop);
+}
+
+export function show(window: BrowserWindow, what: Show): void {
+  window.webContents.send(ipcChannels.show, what);
+}

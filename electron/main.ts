@@ -1,0 +1,207 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker } from 'electron';
+import { compose } from '../src/app/compose.ts';
+import { loadConfig } from '../src/app/config.ts';
+import type { Daemon } from '../src/app/daemon.ts';
+import { desktopPaths } from '../src/app/desktop-paths.ts';
+import type { View } from '../src/contract/view.ts';
+import type { Logger } from '../src/observe/logger.ts';
+import { pushView, serveCommands } from './ipc.ts';
+import { PromptNotifications } from './notifications.ts';
+import { desktopOptions } from './options.ts';
+import { askLeaveUnconfirmed, askQuit, askStopNow } from './quit.ts';
+import { lockDown, registerScheme, serveWindow } from './security.ts';
+import { AppTray } from './tray.ts';
+import { MainWindow } from './window.ts';
+import { WindowPlaceStore } from './window-place.ts';
+
+/** How long a quit waits before it asks whether to leave without proof. */
+const patience = 10_000;
+
+const options = desktopOptions(process.argv.slice(1), process.cwd());
+const paths = desktopPaths(options.stateDir);
+const icons = join(__dirname, 'icons');
+
+app.setName('Agent Runtime');
+// Chromium's own files live beside ours, so that one state folder is one app.
+app.setPath('userData', join(paths.root, 'window'));
+if (process.platform === 'linux' && process.getuid?.() !== 0) app.enableSandbox();
+
+if (!app.requestSingleInstanceLock({ prompt: options.prompt })) {
+  app.exit(0);
+} else {
+  registerScheme();
+  lockDown();
+  void app
+    .whenReady()
+    .then(start)
+    .catch(async (error: unknown) => {
+      await app.whenReady();
+      dialog.showErrorBox(
+        'Agent Runtime could not start',
+        error instanceof Error ? error.message : 'Unknown fault',
+      );
+      app.exit(1);
+    });
+}
+
+async function start(): Promise<void> {
+  serveWindow(join(__dirname, 'renderer'));
+  const config = await loadConfig(options.config ?? paths.config, options.config !== null);
+  const workspace = options.workspace ?? paths.workspace;
+  if (options.workspace === null) await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const { daemon, logger } = await compose({
+    paths,
+    version: AGENT_RUNTIME_VERSION,
+    config,
+    targets: [],
+    localWorkspace: await realpath(workspace),
+    logLevel: 'info',
+    stderr: null,
+  });
+  new Desktop(daemon, logger).begin();
+}
+
+/** Window, tray and notifications around one daemon; none of them holds anything that the daemon needs. */
+class Desktop {
+  readonly #daemon: Daemon;
+  readonly #logger: Logger;
+  readonly #window: MainWindow;
+  readonly #tray: AppTray;
+  readonly #notifications: PromptNotifications;
+  #view: View;
+  #quitting = false;
+  #blocker: number | null = null;
+
+  constructor(daemon: Daemon, logger: Logger) {
+    this.#daemon = daemon;
+    this.#logger = logger;
+    this.#view = daemon.publisher.current();
+    const ports = {
+      run: (name: string, request: unknown) => daemon.run(name, request),
+      subscribe: (listener: (view: View) => void) => daemon.publisher.subscribe(listener),
+      logger,
+    };
+    serveCommands(ports);
+    this.#window = new MainWindow({
+      folder: __dirname,
+      icon: join(icons, 'app-icon-256.png'),
+      logger,
+      places: new WindowPlaceStore(join(paths.root, 'window', 'place.json')),
+      onCreate: (window) => pushView(window, ports),
+    });
+    this.#tray = new AppTray(icons, {
+      open: () => this.#window.open(),
+      openPrompt: (id) => this.#window.open({ screen: 'prompt', id }),
+      pause: () => daemon.pause(true),
+      resume: () => daemon.pause(false),
+      start: () => daemon.startServing(),
+      stopAfterTurns: () => void daemon.stopServing('after_turns'),
+      stopNow: () => void this.#stopNow(),
+      quit: () => void this.#quit(),
+    });
+    this.#notifications = new PromptNotifications(
+      (id) => this.#window.open(id === null ? { screen: 'home' } : { screen: 'prompt', id }),
+      logger,
+    );
+  }
+
+  begin(): void {
+    const settings = this.#daemon.settings.value;
+    this.#daemon.publisher.subscribe((view) => this.#update(view));
+    nativeTheme.on('updated', () => this.#update(this.#view));
+    powerMonitor.on('resume', () => this.#wake());
+    powerMonitor.on('unlock-screen', () => this.#wake());
+    app.on('second-instance', (_event, _argv, _cwd, data) => {
+      this.#window.open();
+      const prompt = typeof data === 'object' && data !== null && 'prompt' in data ? data.prompt : null;
+      if (typeof prompt === 'string' && prompt !== '') void this.#startTurn(prompt);
+    });
+    app.on('activate', () => this.#window.open());
+    // Closing the window is not quitting: the Runtime goes on in the tray.
+    app.on('window-all-closed', () => undefined);
+    app.on('before-quit', (event) => {
+      if (this.#quitting) return;
+      event.preventDefault();
+      void this.#quit();
+    });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => void this.#leave());
+    if (!options.hidden && !settings.start_minimised) this.#window.open();
+    if (options.prompt !== null) void this.#startTurn(options.prompt);
+  }
+
+  #update(view: View): void {
+    this.#view = view;
+    this.#tray.update(view, Date.now());
+    const settings = this.#daemon.settings.value;
+    this.#notifications.update(view, {
+      enabled: settings.notifications,
+      windowFocused: this.#window.focused,
+    });
+    if (nativeTheme.themeSource !== settings.theme) nativeTheme.themeSource = settings.theme;
+    app.setBadgeCount?.(view.interactions.length);
+    this.#keepAwake(settings.keep_awake && view.turns.length > 0);
+  }
+
+  #keepAwake(wanted: boolean): void {
+    if (wanted && this.#blocker === null) this.#blocker = powerSaveBlocker.start('prevent-app-suspension');
+    if (!wanted && this.#blocker !== null) {
+      powerSaveBlocker.stop(this.#blocker);
+      this.#blocker = null;
+    }
+  }
+
+  #wake(): void {
+    for (const bound of this.#daemon.bindings.values()) bound.link.wake();
+  }
+
+  async #startTurn(prompt: string): Promise<void> {
+    const result = await this.#daemon.run('turn.start', { prompt });
+    if (!result.ok) {
+      this.#logger.warn('prompt.not_started', { code: result.error.code });
+      dialog.showErrorBox('The Turn was not started', result.error.message);
+      return;
+    }
+    const { answer } = result;
+    const runId = typeof answer === 'object' && answer !== null && 'run_id' in answer ? answer.run_id : null;
+    if (typeof runId === 'string') this.#window.open({ screen: 'turn', run_id: runId });
+  }
+
+  async #stopNow(): Promise<void> {
+    if (await askStopNow(this.#view, this.#window.current)) await this.#daemon.stopServing('now');
+  }
+
+  async #quit(): Promise<void> {
+    if (this.#quitting) return;
+    const choice = await askQuit(this.#view, this.#window.current);
+    if (choice === 'stay') return;
+    if (choice === 'after_turns') {
+      await this.#daemon.stopServing('after_turns');
+      // Taken back meanwhile: started again by hand.
+      if (this.#daemon.state === 'running') return;
+    }
+    await this.#leave();
+  }
+
+  /** Ends everything, shows what blocks, and never leaves silently without proof. */
+  async #leave(): Promise<void> {
+    if (this.#quitting) return;
+    this.#quitting = true;
+    const ended = this.#daemon.shutdown().then(() => true);
+    for (;;) {
+      const settled = await Promise.race([
+        ended,
+        new Promise<false>((done) => setTimeout(() => done(false), patience)),
+      ]);
+      if (settled) break;
+      const blockers = this.#daemon.projection.cleanup.map((item) => `${item.owner}: ${item.reason}`);
+      const again = askLeaveUnconfirmed(blockers, this.#window.current);
+      const left = await Promise.race([ended.then(() => 'settled' as const), again]);
+      if (left === 'settled' || left) break;
+    }
+    this.#tray.destroy();
+    app.exit(0);
+  }
+}

@@ -1,0 +1,64 @@
+import { dialog, type BrowserWindow } from 'electron';
+import type { View } from '../src/contract/view.ts';
+
+export type QuitChoice = 'now' | 'after_turns' | 'stay';
+
+const turnsWord = (count: number): string => (count === 1 ? '1 Turn' : `${count} Turns`);
+
+/** Asks before open work is ended. Nothing open: nothing to ask. */
+export async function askQuit(view: View, parent: BrowserWindow | null): Promise<QuitChoice> {
+  const open = view.turns.length;
+  if (open === 0) return 'now';
+  const options = {
+    type: 'none' as const,
+    message: `End ${turnsWord(open)} now?`,
+    detail: 'Their work up to here stays in the folder. Each is shown until its end is confirmed.',
+    buttons: [`End ${turnsWord(open)} and quit`, 'Quit after they have ended', 'Go back'],
+    defaultId: 2,
+    cancelId: 2,
+    noLink: true,
+  };
+  const { response } = parent
+    ? await dialog.showMessageBox(parent, options)
+    : await dialog.showMessageBox(options);
+  return response === 0 ? 'now' : response === 1 ? 'after_turns' : 'stay';
+}
+
+/** Asks before open Turns are ended without quitting. */
+export async function askStopNow(view: View, parent: BrowserWindow | null): Promise<boolean> {
+  const open = view.turns.length;
+  if (open === 0) return true;
+  const options = {
+    type: 'none' as const,
+    message: `End ${turnsWord(open)} now?`,
+    detail: 'Their work up to here stays in the folder. Each is shown until its end is confirmed.',
+    buttons: [`End ${turnsWord(open)}`, 'Go back'],
+    defaultId: 1,
+    cancelId: 1,
+    noLink: true,
+  };
+  const { response } = parent
+    ? await dialog.showMessageBox(parent, options)
+    : await dialog.showMessageBox(options);
+  return response === 0;
+}
+
+/** Cleanup that does not confirm: never a silent hang, and never a silent leave. */
+export async function askLeaveUnconfirmed(
+  blockers: readonly string[],
+  parent: BrowserWindow | null,
+): Promise<boolean> {
+  const options = {
+    type: 'none' as const,
+    message: 'Something has not been proven gone',
+    detail: `${blockers.slice(0, 5).join('\n')}\n\nIf you leave now, the next start looks for it and shows it.`,
+    buttons: ['Keep waiting', 'Leave without proof'],
+    defaultId: 0,
+    cancelId: 0,
+    noLink: true,
+  };
+  const { response } = parent
+    ? await dialog.showMessageBox(parent, options)
+    : await dialog.showMessageBox(options);
+  return response === 1;
+}

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { Menu, Tray, nativeImage, nativeTheme, type MenuItemConstructorOptions } from 'electron';
+import type { View } from '../src/contract/view.ts';
+import { isStopped, worstState, type WorstState } from '../src/contract/worst-state.ts';
+
+export interface TrayActions {
+  open(): void;
+  openPrompt(id: string): void;
+  pause(): void;
+  resume(): void;
+  start(): void;
+  stopAfterTurns(): void;
+  stopNow(): void;
+  quit(): void;
+}
+
+const iconNames: Record<WorstState, string> = {
+  needs_you: 'needs-you',
+  disconnected: 'disconnected',
+  working: 'working',
+  paused: 'paused',
+  stopped: 'stopped',
+  connected: 'connected',
+};
+
+/** The tray icon: a shape for each state, never colour alone, and a menu that opens things but allows nothing. */
+export class AppTray {
+  readonly #icons: string;
+  readonly #actions: TrayActions;
+  #tray: Tray | null = null;
+  #drawn = '';
+
+  constructor(icons: string, actions: TrayActions) {
+    this.#icons = icons;
+    this.#actions = actions;
+  }
+
+  update(view: View, now: number): void {
+    const state = worstState(view, now);
+    const menu = menuOf(view, this.#actions);
+    const tooltip = tooltipOf(view, state);
+    const key = JSON.stringify([
+      state,
+      tooltip,
+      menu.map((item) => [item.label, item.enabled]),
+      nativeTheme.shouldUseDarkColors,
+    ]);
+    if (key === this.#drawn) return;
+    this.#drawn = key;
+    const image = this.#image(state);
+    if (!this.#tray) {
+      this.#tray = new Tray(image);
+      this.#tray.on('click', () => this.#actions.open());
+    } else this.#tray.setImage(image);
+    this.#tray.setToolTip(tooltip);
+    this.#tray.setContextMenu(Menu.buildFromTemplate(menu));
+  }
+
+  destroy(): void {
+    this.#tray?.destroy();
+    this.#tray = null;
+  }
+
+  #image(state: WorstState): Electron.NativeImage {
+    // macOS colours a template image itself; elsewhere the panel is dark or light.
+    const suffix = process.platform !== 'darwin' && nativeTheme.shouldUseDarkColors ? '-on-dark' : '';
+    const size = process.platform === 'linux' ? 22 : 16;
+    const image = nativeImage.createFromPath(
+      join(this.#icons, `tray-${iconNames[state]}${suffix}-${size}.png`),
+    );
+    const double = nativeImage.createFromPath(join(this.#icons, `tray-${iconNames[state]}${suffix}-32.png`));
+    if (size === 16 && !double.isEmpty()) image.addRepresentation({ scaleFactor: 2, buffer: double.toPNG() });
+    if (process.platform === 'darwin') image.setTemplateImage(true);
+    return image;
+  }
+}
+
+export function tooltipOf(view: View, state: WorstState): string {
+  const prompts = view.interactions.length;
+  if (prompts > 0)
+    return `Agent Runtime: ${prompts === 1 ? '1 prompt needs you' : `${prompts} prompts need you`}`;
+  const turns = view.turns.length === 1 ? '1 Turn open' : `${view.turns.length} Turns open`;
+  const words: Record<WorstState, string> = {
+    needs_you: '',
+    disconnected: 'not connected',
+    working: turns,
+    paused: 'paused, takes no new work',
+    stopped: 'stopped',
+    connected: 'connected',
+  };
+  return `Agent Runtime: ${words[state]}`;
+}
+
+export function menuOf(view: View, actions: TrayActions): MenuItemConstructorOptions[] {
+  const prompts = view.interactions;
+  const separator: MenuItemConstructorOptions = { type: 'separator' };
+  const heading =
+    prompts.length === 0
+      ? []
+      : [
+          {
+            label: prompts.length === 1 ? '1 prompt needs you' : `${prompts.length} prompts need you`,
+            enabled: false,
+          },
+          ...prompts.slice(0, 10).map((prompt) => ({
+            label: `${prompt.kind === 'permission' ? 'Permission' : 'Question'} in ${prompt.binding}`,
+            click: () => actions.openPrompt(prompt.id),
+          })),
+          separator,
+        ];
+  const stopped = isStopped(view);
+  const paused = view.runtime.state === 'paused';
+  const open = view.turns.length;
+  const running: MenuItemConstructorOptions[] = stopped
+    ? [{ label: 'Start', click: () => actions.start() }]
+    : [
+        paused
+          ? { label: 'Resume', click: () => actions.resume() }
+          : { label: 'Pause: take no new work', click: () => actions.pause() },
+        { label: 'Stop after current Turns', click: () => actions.stopAfterTurns() },
+        {
+          label: open === 0 ? 'Stop now' : `Stop now, end ${open === 1 ? '1 Turn' : `${open} Turns`}…`,
+          click: () => actions.stopNow(),
+        },
+      ];
+  return [
+    ...heading,
+    ...view.bindings.map((binding) => ({
+      label: `${binding.name}: ${bindingWord(binding.connection.state)}`,
+      click: () => actions.open(),
+    })),
+    separator,
+    { label: 'Open window', click: () => actions.open() },
+    ...running,
+    separator,
+    { label: 'Quit', click: () => actions.quit() },
+  ];
+}
+
+function bindingWord(state: View['bindings'][number]['connection']['state']): string {
+  switch (state) {
+    case 'serving':
+      return 'connected';
+    case 'bootstrapping':
+    case 'dialing':
+      return 'connecting';
+    case 'settling':
+      return 'waiting for cleanup';
+    case 'waiting':
+      return 'lost, trying again';
+    case 'suspended':
+      return 'suspended by Core';
+    case 'parked':
+      return 'parked';
+    case 'stopped':
+      return 'stopped';
+  }
+}

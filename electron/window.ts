@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { BrowserWindow, nativeTheme, screen } from 'electron';
+import type { Show } from '../src/contract/channels.ts';
+import type { Logger } from '../src/observe/logger.ts';
+import { show } from './ipc.ts';
+import { origin } from './security.ts';
+import type { WindowPlace, WindowPlaceStore } from './window-place.ts';
+
+/**
+ * The one window. Closing it destroys it (about 40 MB come back) and the Runtime goes on; it opens again in a moment.
+ * It never raises itself or takes focus for a prompt.
+ */
+export class MainWindow {
+  readonly #folder: string;
+  readonly #icon: string;
+  readonly #logger: Logger;
+  readonly #places: WindowPlaceStore;
+  readonly #onCreate: (window: BrowserWindow) => void;
+  #window: BrowserWindow | null = null;
+  #crashes: number[] = [];
+  #pending: Show | null = null;
+
+  constructor(options: {
+    folder: string;
+    icon: string;
+    logger: Logger;
+    places: WindowPlaceStore;
+    onCreate: (window: BrowserWindow) => void;
+  }) {
+    this.#folder = options.folder;
+    this.#icon = options.icon;
+    this.#logger = options.logger;
+    this.#places = options.places;
+    this.#onCreate = options.onCreate;
+  }
+
+  get focused(): boolean {
+    return this.#window?.isFocused() ?? false;
+  }
+  get isOpen(): boolean {
+    return this.#window !== null;
+  }
+
+  /** Opens or raises it, because the person asked for it. */
+  open(what?: Show): void {
+    if (this.#window && !this.#window.isDestroyed()) {
+      if (this.#window.isMinimized()) this.#window.restore();
+      this.#window.show();
+      this.#window.focus();
+      if (what) show(this.#window, what);
+      return;
+    }
+    this.#pending = what ?? null;
+    this.#create();
+  }
+
+  /** Raises an open window; never makes one. */
+  get current(): BrowserWindow | null {
+    return this.#window;
+  }
+
+  #create(): void {
+    const place = clamp(this.#places.load());
+    const window = new BrowserWindow({
+      ...place,
+      minWidth: 720,
+      minHeight: 520,
+      show: false,
+      title: 'Agent Runtime',
+      icon: this.#icon,
+      backgroundColor: nativeTheme.shouldUseDarkColors ? '#111214' : '#f6f5f3',
+      autoHideMenuBar: true,
+      ...(process.platform === 'darwin' ? { titleBarStyle: 'hiddenInset' as const } : {}),
+      webPreferences: {
+        preload: join(this.#folder, 'preload.cjs'),
+        sandbox: true,
+        contextIsolation: true,
+        nodeIntegration: false,
+        webSecurity: true,
+        webviewTag: false,
+        spellcheck: false,
+        navigateOnDragDrop: false,
+      },
+    });
+    this.#window = window;
+    this.#onCreate(window);
+    window.once('ready-to-show', () => window.show());
+    window.webContents.on('did-finish-load', () => {
+      const what = this.#pending;
+      this.#pending = null;
+      if (what) show(window, what);
+    });
+    window.webContents.on('render-process-gone', (_event, details) => this.#crashed(details.reason));
+    window.on('close', () => void this.#places.save({ ...window.getNormalBounds() }));
+    window.on('closed', () => {
+      if (this.#window === window) this.#window = null;
+    });
+    void window.loadURL(`${origin}/`);
+  }
+
+  /** The window is only a picture of the daemon: load it again, but not for ever. */
+  #crashed(reason: string): void {
+    this.#logger.warn('window.gone', { reason });
+    const now = performance.now();
+    this.#crashes = [...this.#crashes.filter((at) => now - at < 60_000), now];
+    const window = this.#window;
+    if (!window || window.isDestroyed()) return;
+    if (this.#crashes.length > 3) {
+      window.destroy();
+      return;
+    }
+    void window.loadURL(`${origin}/`);
+  }
+}
+
+/** A place on a display that is there now. */
+function clamp(place: WindowPlace | null): { width: number; height: number; x?: number; y?: number } {
+  const size = { width: Math.max(720, place?.width ?? 1080), height: Math.max(520, place?.height ?? 720) };
+  if (!place) return size;
+  const visible = screen.getAllDisplays().some(({ workArea }) => {
+    const overlapX =
+      Math.min(place.x + place.width, workArea.x + workArea.width) - Math.max(place.x, workArea.x);
+    const overlapY = Math.min(place.y + 40, workArea.y + workArea.height) - Math.max(place.y, workArea.y);
+    return overlapX > 120 && overlapY > 20;
+  });
+  return visible ? { ...size, x: place.x, y: place.y } : size;
+}
