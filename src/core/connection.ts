@@ -146,7 +146,7 @@ export class CoreConnection {
     return this.#receipts.wait(deliveryId, ms);
   }
 
-  /** Ends the connection without a code, as the reference does for everything but a retired device. */
+  /** Ends the connection without a code: only a retired device gets one. */
   drop(end: ConnectionEnd = 'closed_by_core'): void {
     this.#finish(end);
   }

@@ -95,7 +95,14 @@ export function restoreState(stored: unknown, now: number): CoreState {
   if (stored === undefined || stored === null) return { version: 1, sessions: [], turns: [] };
   const parsed = coreState.safeParse(stored);
   if (!parsed.success) throw new CoreStateError({ cause: parsed.error });
-  return { ...parsed.data, turns: parsed.data.turns.map((turn) => restoreTurn(turn, now)) };
+  const { sessions, turns } = parsed.data;
+  const used = new Set(turns.map((turn) => turn.sessionId));
+  return {
+    version: 1,
+    // A Session that never had a Turn leaves nothing behind.
+    sessions: sessions.filter((session) => used.has(session.sessionId)),
+    turns: turns.map((turn) => restoreTurn(turn, now)),
+  };
 }
 
 function restoreTurn(turn: TurnRecord, now: number): TurnRecord {

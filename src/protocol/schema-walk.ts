@@ -61,7 +61,7 @@ export function encodePayload(type: string, schema: z.ZodType, payload: unknown)
   return isJsonObject(encoded) ? encoded : {};
 }
 
-/** The payload as the reference would write what it decoded: without the rules of our own senders. */
+/** What was received, as a sender would write it again: without the rules that only our own senders keep. */
 export function canonicalPayload(schema: z.ZodType, payload: unknown): unknown {
   return encodeNode(nodeOf(schema), payload, (path) => new FrameEncodeError('received', path), '', false);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { isBoundedId } from './ids.ts';
 import { CORRELATION_ID_BYTES } from './limits.ts';
-import { expected, flag, openText, optional, required, text, where, written } from './presence.ts';
+import { flag, openText, optional, required, text, where, written } from './presence.ts';
 import { violation, type Violation } from './violation.ts';
 
 /** Suspension fencing (wire 14). The pair of ids identifies one attempt across connections. */

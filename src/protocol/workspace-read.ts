@@ -8,7 +8,6 @@ import {
   flag,
   given,
   integer,
-  list,
   nullable,
   oneOf,
   optional,
