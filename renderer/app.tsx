@@ -7,7 +7,12 @@ import { PromptScreen } from './features/prompts/prompt-screen.tsx';
 import { SettingsScreen } from './features/settings/settings-screen.tsx';
 import { LiveText, Toasts } from './features/shell/notices.tsx';
 import { SideBar } from './features/shell/side-bar.tsx';
-import { useAnnouncements, useGlobalKeys, useShellEvents, useWindowTitle } from './features/shell/use-window-life.ts';
+import {
+  useAnnouncements,
+  useGlobalKeys,
+  useShellEvents,
+  useWindowTitle,
+} from './features/shell/use-window-life.ts';
 import { TurnScreen } from './features/turns/turn-screen.tsx';
 import { TurnsScreen } from './features/turns/turns-screen.tsx';
 import { t } from './i18n/t.ts';
@@ -47,7 +52,11 @@ function Frame(): ReactElement {
       >
         {t('nav.skip')}
       </a>
-      <div className={status === 'closed' ? 'app old' : 'app'} data-shell={link.shell} data-platform={link.platform}>
+      <div
+        className={status === 'closed' ? 'app old' : 'app'}
+        data-shell={link.shell}
+        data-platform={link.platform}
+      >
         {view === null ? (
           <Waiting />
         ) : (
@@ -100,7 +109,11 @@ function Waiting(): ReactElement {
         <>
           <h1>{status === 'unreadable' ? t('banner.unreadable') : t('banner.closed')}</h1>
           <p className="muted">
-            {status === 'unreadable' ? t('banner.unreadable.next') : link.shell === 'browser' ? t('waiting.closed.browser') : t('banner.closed.desktop')}
+            {status === 'unreadable'
+              ? t('banner.unreadable.next')
+              : link.shell === 'browser'
+                ? t('waiting.closed.browser')
+                : t('banner.closed.desktop')}
           </p>
         </>
       )}

@@ -1,5 +1,18 @@
-import { commandResultSchema, commands, type CommandAnswer, type CommandName, type CommandRequest, type FrontEnd } from '../src/contract/commands.ts';
-import { pipeReplySchema, showSchema, type PipeRequest, type Show, type WindowBridge } from '../src/contract/channels.ts';
+import {
+  commandResultSchema,
+  commands,
+  type CommandAnswer,
+  type CommandName,
+  type CommandRequest,
+  type FrontEnd,
+} from '../src/contract/commands.ts';
+import {
+  pipeReplySchema,
+  showSchema,
+  type PipeRequest,
+  type Show,
+  type WindowBridge,
+} from '../src/contract/channels.ts';
 import { viewSchema, type View } from '../src/contract/view.ts';
 import type { WindowClock } from './window-clock.ts';
 
@@ -33,7 +46,8 @@ const closed = (): CallError => new CallError('closed', 'The window has no conne
 /** Parses an answer by its command's schema. A wrong one is an error of that call alone. */
 function parseAnswer<N extends CommandName>(name: N, answer: unknown): CommandAnswer<N> {
   const parsed = commands[name].answer.safeParse(answer);
-  if (!parsed.success) throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
+  if (!parsed.success)
+    throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
   return parsed.data as CommandAnswer<N>;
 }
 
@@ -75,7 +89,10 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
   const shows = new Broadcast<Show>();
   status.send('connecting');
 
-  const call = async <N extends CommandName>(name: N, request: CommandRequest<N>): Promise<CommandAnswer<N>> => {
+  const call = async <N extends CommandName>(
+    name: N,
+    request: CommandRequest<N>,
+  ): Promise<CommandAnswer<N>> => {
     let raw: unknown;
     try {
       raw = await bridge.command(name, request);
@@ -85,7 +102,8 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
       throw closed();
     }
     const result = commandResultSchema.safeParse(raw);
-    if (!result.success) throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
+    if (!result.success)
+      throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
     if (!result.data.ok) throw new CallError(result.data.error.code, result.data.error.message);
     return parseAnswer(name, result.data.answer);
   };
@@ -104,7 +122,8 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
       status.send('open');
       views.send(view);
     },
-    (error: unknown) => status.send(error instanceof CallError && error.code === 'fault' ? 'unreadable' : 'closed'),
+    (error: unknown) =>
+      status.send(error instanceof CallError && error.code === 'fault' ? 'unreadable' : 'closed'),
   );
 
   return {
@@ -223,7 +242,9 @@ export function openLink(page: Window, clock: WindowClock): WindowLink {
     clock,
     platform: /Mac/.test(agent) ? 'darwin' : /Windows/.test(agent) ? 'win32' : 'linux',
     connect: () => {
-      const socket = new WebSocket(`${page.location.protocol === 'https:' ? 'wss' : 'ws'}://${page.location.host}/console`);
+      const socket = new WebSocket(
+        `${page.location.protocol === 'https:' ? 'wss' : 'ws'}://${page.location.host}/console`,
+      );
       const adapted: ConsoleSocket = {
         send: (text) => socket.send(text),
         close: () => socket.close(),

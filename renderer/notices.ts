@@ -66,7 +66,8 @@ export class ToastShelf extends Signal {
 /** The two live regions of the window: one polite, one assertive. */
 export class LiveRegions extends Signal {
   #state = { polite: '', assertive: '', turn: 0 };
-  readonly get = (): { readonly polite: string; readonly assertive: string; readonly turn: number } => this.#state;
+  readonly get = (): { readonly polite: string; readonly assertive: string; readonly turn: number } =>
+    this.#state;
 
   /** `turn` changes with each text, so that the same words twice are heard twice. */
   say(text: string, urgent = false): void {

@@ -2,7 +2,15 @@ import type { Answer } from '../src/contract/commands.ts';
 import type { InteractionView, View } from '../src/contract/view.ts';
 import { CallError, type WindowLink } from './bridge.ts';
 import { dropSeen, leavesAt, nextEnded, withFocus, type EndedPrompt } from './select/ended-prompts.ts';
-import { freshGuard, guardStep, refusal, type GuardEvent, type PromptGuard, type Refusal, type Sending } from './select/prompt-guard.ts';
+import {
+  freshGuard,
+  guardStep,
+  refusal,
+  type GuardEvent,
+  type PromptGuard,
+  type Refusal,
+  type Sending,
+} from './select/prompt-guard.ts';
 import { Signal, type ViewStore } from './store.ts';
 import type { WindowClock } from './window-clock.ts';
 
@@ -98,7 +106,9 @@ export class PromptDesk extends Signal {
     };
     this.#sent.set(interaction.id, sending);
     this.tell(interaction.id, { type: 'sent', sending });
-    this.#link.call('interaction.answer', { id: interaction.id, answer }).catch((error: unknown) => this.#failed(interaction.id, error));
+    this.#link
+      .call('interaction.answer', { id: interaction.id, answer })
+      .catch((error: unknown) => this.#failed(interaction.id, error));
     return null;
   }
 
@@ -133,7 +143,8 @@ export class PromptDesk extends Signal {
    */
   #failed(id: string, error: unknown): void {
     const code = error instanceof CallError ? error.code : 'fault';
-    if (code === 'not_pending' || code === 'already_decided' || code === 'unconfirmed' || code === 'closed') return;
+    if (code === 'not_pending' || code === 'already_decided' || code === 'unconfirmed' || code === 'closed')
+      return;
     this.#sent.delete(id);
     this.tell(id, { type: 'refused', message: error instanceof Error ? error.message : String(error) });
   }
@@ -182,7 +193,9 @@ export class PromptDesk extends Signal {
     this.#ended = dropSeen(ended, now);
     this.#leaving?.cancel();
     const next = Math.min(...this.#ended.map((item) => leavesAt(item) ?? Infinity));
-    this.#leaving = Number.isFinite(next) ? this.#clock.after(Math.max(0, next - now), () => this.#setEnded(this.#ended)) : null;
+    this.#leaving = Number.isFinite(next)
+      ? this.#clock.after(Math.max(0, next - now), () => this.#setEnded(this.#ended))
+      : null;
     this.#publish();
   }
 

@@ -12,7 +12,9 @@ export class SettingsStore extends Signal {
     super();
     this.#link = link;
     this.#page = page;
-    page.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => paintTheme(page, this.theme));
+    page
+      .matchMedia('(prefers-color-scheme: dark)')
+      .addEventListener('change', () => paintTheme(page, this.theme));
   }
   readonly get = (): Settings | null => this.#settings;
 

@@ -35,7 +35,8 @@ export class ViewStore extends Signal {
     link.onStatus((status) => this.#set({ ...this.#state, status }));
     link.onView((view) => {
       const old = this.#state.view;
-      const older = old !== null && old.runtime.started_at === view.runtime.started_at && view.revision < old.revision;
+      const older =
+        old !== null && old.runtime.started_at === view.runtime.started_at && view.revision < old.revision;
       if (!older) this.#set({ ...this.#state, view: share(old ?? undefined, view), viewAt: clock.now() });
     });
   }
@@ -81,7 +82,10 @@ export class TurnJournal extends Signal {
   /** `entries`: how many exist by the view, or null for a Turn that is not open (any more). */
   catchUp(entries: number | null): void {
     this.#wanted = Math.max(this.#wanted, entries ?? 0);
-    const done = entries === null ? this.#state.ended && this.#state.complete : this.#cursor + 1 >= this.#wanted && this.#state.complete;
+    const done =
+      entries === null
+        ? this.#state.ended && this.#state.complete
+        : this.#cursor + 1 >= this.#wanted && this.#state.complete;
     if (!done && !this.#reading) void this.#read();
   }
 
@@ -89,12 +93,22 @@ export class TurnJournal extends Signal {
     this.#reading = true;
     try {
       for (;;) {
-        const answer = await this.#link.call('turn.read', { run_id: this.#runId, after: this.#cursor, limit: readLimit });
+        const answer = await this.#link.call('turn.read', {
+          run_id: this.#runId,
+          after: this.#cursor,
+          limit: readLimit,
+        });
         const fresh: readonly JournalEntry[] = answer.entries.filter((entry) => entry.n > this.#cursor);
         this.#blocks.append(fresh);
         this.#cursor = fresh.at(-1)?.n ?? this.#cursor;
         const complete = fresh.length === 0 || this.#cursor + 1 >= answer.total;
-        this.#set({ chunks: this.#blocks.chunks, count: this.#blocks.count, complete, ended: answer.ended, error: null });
+        this.#set({
+          chunks: this.#blocks.chunks,
+          count: this.#blocks.count,
+          complete,
+          ended: answer.ended,
+          error: null,
+        });
         if (complete && (answer.ended || fresh.length === 0 || this.#cursor + 1 >= this.#wanted)) return;
       }
     } catch (error) {

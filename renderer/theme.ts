@@ -22,6 +22,7 @@ export function keepTheme(page: Window, theme: Theme): void {
 
 /** Sets `data-theme` on the root: what every colour hangs on. */
 export function paintTheme(page: Window, theme: Theme): void {
-  const dark = theme === 'dark' || (theme === 'system' && page.matchMedia('(prefers-color-scheme: dark)').matches);
+  const dark =
+    theme === 'dark' || (theme === 'system' && page.matchMedia('(prefers-color-scheme: dark)').matches);
   page.document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
 }

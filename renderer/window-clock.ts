@@ -48,7 +48,8 @@ export class Ticker {
   /** The wall clock at the last beat, Unix milliseconds. */
   readonly now = (): number => {
     // Before the first listener nothing beats: keep the answer steady within a second all the same.
-    if (this.#timer === null && Math.abs(this.#clock.now() - this.#now) >= 1_000) this.#now = this.#clock.now();
+    if (this.#timer === null && Math.abs(this.#clock.now() - this.#now) >= 1_000)
+      this.#now = this.#clock.now();
     return this.#now;
   };
 

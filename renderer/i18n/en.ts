@@ -6,10 +6,14 @@ import type { Text } from './t.ts';
  */
 export const en = {
   'app.name': 'Agent Runtime',
-  'title.needs_you': { one: '{count} prompt needs you · {screen} · Agent Runtime', other: '{count} prompts need you · {screen} · Agent Runtime' },
+  'title.needs_you': {
+    one: '{count} prompt needs you · {screen} · Agent Runtime',
+    other: '{count} prompts need you · {screen} · Agent Runtime',
+  },
   'title.plain': '{screen} · Agent Runtime',
   'waiting.connecting': 'Waiting for the Runtime.',
-  'waiting.closed.browser': 'Ask for a new address in the terminal: an address works once, and only while the Runtime runs.',
+  'waiting.closed.browser':
+    'Ask for a new address in the terminal: an address works once, and only while the Runtime runs.',
 
   'time.today': 'Today',
   'time.yesterday': 'Yesterday',
@@ -139,7 +143,10 @@ export const en = {
   'conn.not_found': 'Core does not know this address',
   'conn.not_found.reason': 'It answered 404 since {at}. Trying on, every 30 s.',
   'conn.settling': 'Lost at {at}. Waiting for cleanup',
-  'conn.settling.reason': { one: 'Not connecting again while {count} process is unconfirmed.', other: 'Not connecting again while {count} processes are unconfirmed.' },
+  'conn.settling.reason': {
+    one: 'Not connecting again while {count} process is unconfirmed.',
+    other: 'Not connecting again while {count} processes are unconfirmed.',
+  },
   'conn.settling.closing': 'Not connecting again until what was started has ended.',
   'conn.woke': 'Checking after sleep',
   'conn.woke.reason': 'The machine woke {span} ago. Not yet known whether Core still hears this app.',
@@ -151,25 +158,37 @@ export const en = {
   'conn.parked.version': 'Parked: versions differ',
   'conn.parked.version.reason': 'Core and this app speak different versions. Update the app to go on.',
   'conn.parked.credential': 'Parked: Core rejected the credential',
-  'conn.parked.credential.reason': 'It was revoked or replaced. The folder and history stay. Enrol again to go on.',
+  'conn.parked.credential.reason':
+    'It was revoked or replaced. The folder and history stay. Enrol again to go on.',
   'conn.parked.retired': 'Parked: Core retired this binding',
-  'conn.parked.retired.reason': 'Nothing here can undo that. Ask whoever runs this Core, or remove the binding.',
+  'conn.parked.retired.reason':
+    'Nothing here can undo that. Ask whoever runs this Core, or remove the binding.',
   'conn.parked.missing': 'Parked: the credential is missing',
   'conn.parked.missing.reason': 'None is stored on this machine. Enrol again to go on.',
   'conn.parked.mismatch': 'Parked: Core has another binding here',
-  'conn.parked.mismatch.reason': 'Core names another Environment than this one was enrolled for. Enrol again to go on.',
+  'conn.parked.mismatch.reason':
+    'Core names another Environment than this one was enrolled for. Enrol again to go on.',
   'conn.parked.workspace': 'Parked: the bound folder cannot be used',
   'conn.parked.workspace.reason': 'It is missing or not writable. Put it back to go on.',
   'conn.no_store': 'Credential store unavailable',
   'conn.no_store.reason': 'The system keychain did not answer. The credential was neither read nor changed.',
   'conn.stopped': 'Stopped at {at}',
   'conn.stopped.ended': 'Everything that was started has ended.',
-  'conn.stopped.unconfirmed': { one: '{count} process is unconfirmed.', other: '{count} processes are unconfirmed.' },
+  'conn.stopped.unconfirmed': {
+    one: '{count} process is unconfirmed.',
+    other: '{count} processes are unconfirmed.',
+  },
   'runtime.name': 'This machine',
   'runtime.paused': 'Paused. Takes no new work',
-  'runtime.paused.open': { one: '{count} Turn goes on until it ends.', other: '{count} Turns go on until they end.' },
+  'runtime.paused.open': {
+    one: '{count} Turn goes on until it ends.',
+    other: '{count} Turns go on until they end.',
+  },
   'runtime.paused.none': 'Nothing is open.',
-  'runtime.stopping': { one: 'Stopping. {count} Turn has not ended', other: 'Stopping. {count} Turns have not ended' },
+  'runtime.stopping': {
+    one: 'Stopping. {count} Turn has not ended',
+    other: 'Stopping. {count} Turns have not ended',
+  },
   'runtime.stopping.none': 'Stopping',
   'runtime.stopping.reason': 'Longest for {span}. The app stays until they have settled.',
   'runtime.stopping.closing': 'What was started is being closed.',
@@ -222,8 +241,12 @@ export const en = {
   'turn.stopped_by_core': 'Stopped by Core and settled',
   'turn.failed': 'Failed: {detail}. Settled.',
   'turn.failed_unsaid': 'Failed. The agent gave no reason. Settled.',
-  'turn.unknown': 'Outcome unknown: the connection was lost before the end was observed. It will not run again by itself.',
-  'turn.not_settled': { one: '{outcome}, not settled: {count} process is still there', other: '{outcome}, not settled: {count} processes are still there' },
+  'turn.unknown':
+    'Outcome unknown: the connection was lost before the end was observed. It will not run again by itself.',
+  'turn.not_settled': {
+    one: '{outcome}, not settled: {count} process is still there',
+    other: '{outcome}, not settled: {count} processes are still there',
+  },
   'turn.stop': 'Stop',
   'turn.stop_again': 'Stop again',
   'turn.stop.ask': 'End this Turn now?',
@@ -412,7 +435,8 @@ export const en = {
   'fact.deadline.at': 'at {at}, in {left}',
   'hidden.count': { one: '{count} invisible character.', other: '{count} invisible characters.' },
   'hidden.short': { one: '{count} invisible character', other: '{count} invisible characters' },
-  'hidden.turns': '{codes} turns the direction of the text that follows it. It is shown as a code, never applied.',
+  'hidden.turns':
+    '{codes} turns the direction of the text that follows it. It is shown as a code, never applied.',
   'hidden.shown': '{codes} cannot be seen in plain text. It is shown as a code, never applied.',
   'host.written': 'written as {host}',
   'host.lookalike': 'Letters of other scripts.',
@@ -428,7 +452,10 @@ export const en = {
   'diff.kind.add': 'new',
   'diff.kind.delete': 'deleted',
   'diff.outside': 'outside the bound folder',
-  'diff.place.all_inside': { one: 'The path is inside the bound folder.', other: 'All {count} paths are inside the bound folder.' },
+  'diff.place.all_inside': {
+    one: 'The path is inside the bound folder.',
+    other: 'Every path is inside the bound folder.',
+  },
   'diff.place.some_outside': 'A path is outside the bound folder.',
   'diff.unchanged': { one: '{count} unchanged line', other: '{count} unchanged lines' },
   'diff.gap': 'Unchanged lines',
@@ -469,14 +496,17 @@ export const en = {
   'end.withdrawn.agent': 'The agent took the request back.',
   'end.withdrawn.plain': 'The request was taken back.',
   'end.expired': 'Expired',
-  'end.expired.text': 'Expired. No answer within {span}. The agent was told that nobody answered, not that you denied.',
+  'end.expired.text':
+    'Expired. No answer within {span}. The agent was told that nobody answered, not that you denied.',
   'end.expired.text_unknown': 'Expired. The agent was told that nobody answered, not that you denied.',
   'end.declined': 'Declined',
   'end.declined.': 'Declined.',
   'end.declined.text': 'You declined to answer. The agent was told so.',
   'end.unknown': 'Outcome unknown',
-  'end.unknown.text': 'Outcome unknown. Your answer was written, but the agent did not confirm it. It will not be sent again.',
-  'end.unknown.other': 'Outcome unknown. An answer was written, but the agent did not confirm it. It will not be sent again.',
+  'end.unknown.text':
+    'Outcome unknown. Your answer was written, but the agent did not confirm it. It will not be sent again.',
+  'end.unknown.other':
+    'Outcome unknown. An answer was written, but the agent did not confirm it. It will not be sent again.',
   'end.gone': 'Not open any more',
   'end.gone.text': 'Not open any more. How it ended is not known here.',
 
@@ -507,36 +537,44 @@ export const en = {
   'cleanup.still': 'Not confirmed. It is still there.',
   'cleanup.force': 'Record as gone…',
   'cleanup.force.ask': 'Record this as gone?',
-  'cleanup.force.text': 'It is ended by force where that is possible. History says that its end is your word, not proof.',
+  'cleanup.force.text':
+    'It is ended by force where that is possible. History says that its end is your word, not proof.',
   'cleanup.force.act': 'Record as gone',
 
   // Composer
   'compose.new': 'New Turn',
   'compose.short': 'New Turn',
   'compose.title': 'What should the agent do?',
-  'compose.lead': 'A Core on this machine is ready. No account is needed. The agent works in the folder you see below, and its requests for permission come to you here.',
-  'compose.no_local': 'No Core on this machine is in use, so Turns are started by the Core that this machine is bound to.',
+  'compose.lead':
+    'A Core on this machine is ready. No account is needed. The agent works in the folder you see below, and its requests for permission come to you here.',
+  'compose.no_local':
+    'No Core on this machine is in use, so Turns are started by the Core that this machine is bound to.',
   'compose.task': 'Task',
   'compose.placeholder': 'Describe a task, for example: find the slowest test and say why',
   'compose.agent': 'Agent',
   'compose.not_ready': '{name}, not ready',
   'compose.no_agent': 'No agent is ready.',
-  'compose.demo': 'The demo uses no model. It streams text, asks one permission and one question, and writes one file.',
+  'compose.demo':
+    'The demo uses no model. It streams text, asks one permission and one question, and writes one file.',
   'compose.start': 'Start Turn',
   'compose.starting': 'Starting',
   'compose.paused': 'The Runtime takes no new work now. Resume it first.',
   'suggest.explain': 'Explain this folder',
-  'suggest.explain.task': 'Explain this folder: what is in it, how the parts fit together, and where to start reading.',
+  'suggest.explain.task':
+    'Explain this folder: what is in it, how the parts fit together, and where to start reading.',
   'suggest.tests': 'Find missing tests',
-  'suggest.tests.task': 'Find the behaviour in this folder that no test covers. List it, most important first, and say how you would test it.',
+  'suggest.tests.task':
+    'Find the behaviour in this folder that no test covers. List it, most important first, and say how you would test it.',
   'suggest.demo': 'Try the demo agent, no model needed',
   'suggest.demo.task': 'Show me what a Turn looks like.',
   'hello.asks': 'It asks, you answer',
-  'hello.asks.text': 'Permissions and questions wait here, in the tray and in the terminal. One answer counts.',
+  'hello.asks.text':
+    'Permissions and questions wait here, in the tray and in the terminal. One answer counts.',
   'hello.proven': 'It shows what is proven',
   'hello.proven.text': 'Filled marks were observed. Dashed ones may have happened. Nothing is guessed.',
   'hello.as_you': 'It runs as you',
-  'hello.as_you.text': 'Agents have your rights on this machine. The bound folder is a starting place, not a wall.',
+  'hello.as_you.text':
+    'Agents have your rights on this machine. The bound folder is a starting place, not a wall.',
 
   // History
   'history.show': 'Show',
@@ -590,17 +628,21 @@ export const en = {
   'settings.bindings.lead': 'Each binding has its own Core, credential and folder.',
   'settings.folder': 'folder {name}',
   'settings.no_folder': 'no folder',
-  'settings.agents.lead': 'Programs on this machine that can run a Turn. Looked for again while the app runs.',
+  'settings.agents.lead':
+    'Programs on this machine that can run a Turn. Looked for again while the app runs.',
   'settings.agents.none': 'No agent was found on this machine.',
   'settings.agents.ready_means': 'What “Ready” means.',
-  'settings.agents.ready_means.text': 'The program answered a version question. Whether a model answers is seen only in a Turn.',
+  'settings.agents.ready_means.text':
+    'The program answered a version question. Whether a model answers is seen only in a Turn.',
   'agent.ready': 'Ready',
   'agent.not_ready': 'Not ready',
   'agent.for': 'In {bindings}',
-  'settings.notifications.lead': 'A notification names the binding and the kind of request. It never shows a command, a path or an answer.',
+  'settings.notifications.lead':
+    'A notification names the binding and the kind of request. It never shows a command, a path or an answer.',
   'settings.notify': 'A prompt needs me',
   'settings.notify.text': '“billing-service needs you. A command waits for your answer.”',
-  'settings.notify.none': 'Where the system shows no notifications, the tray icon and this window still show what needs you.',
+  'settings.notify.none':
+    'Where the system shows no notifications, the tray icon and this window still show what needs you.',
   'settings.theme': 'Theme',
   'settings.theme.system': 'As the system',
   'settings.theme.light': 'Light',
@@ -616,7 +658,8 @@ export const en = {
   'settings.paused': 'Paused',
   'settings.pause.text': 'Takes no new work. Open Turns go on until they end.',
   'settings.stop': 'Stop',
-  'settings.stop.text': 'Ends all connections, after the open Turns or at once. Nothing is left running unnoticed.',
+  'settings.stop.text':
+    'Ends all connections, after the open Turns or at once. Nothing is left running unnoticed.',
   'settings.stopped': 'Stopped',
   'settings.stopped.text': 'No Core can reach this machine until you start again.',
 
@@ -630,7 +673,10 @@ export const en = {
   'toast.recorded': 'Recorded as gone, by your word.',
 
   // Screen reader
-  'live.open': { one: '{count} prompt open. F6 to go there.', other: '{count} prompts open. F6 to go there.' },
+  'live.open': {
+    one: '{count} prompt open. F6 to go there.',
+    other: '{count} prompts open. F6 to go there.',
+  },
   'live.prompt': '{binding} needs you. {kind} {open} F6 to go there.',
   'live.prompts': '{new} prompts arrived. {open} F6 to go there.',
   'live.prompts_open': { one: '{count} prompt open.', other: '{count} prompts open.' },

@@ -35,7 +35,10 @@ export function t(key: TextKey, params: TextParams = {}): string {
 }
 
 /** The text for `key` cut at its places, for a sentence that holds a link or a bold word. */
-export function textParts(key: TextKey, params: TextParams = {}): readonly (string | { readonly slot: string })[] {
+export function textParts(
+  key: TextKey,
+  params: TextParams = {},
+): readonly (string | { readonly slot: string })[] {
   return template(key, params)
     .split(/(\{\w+\})/)
     .filter((part) => part !== '')

@@ -17,13 +17,16 @@ const urgentHealth: readonly string[] = ['credential_store_unavailable', 'disk_f
 
 export function announcements(previous: View | null, view: View, now: number): readonly Announcement[] {
   if (previous === null) {
-    return view.interactions.length === 0 ? [] : [{ text: t('live.open', { count: view.interactions.length }), urgent: false }];
+    return view.interactions.length === 0
+      ? []
+      : [{ text: t('live.open', { count: view.interactions.length }), urgent: false }];
   }
   const said: Announcement[] = [];
   const say = (text: string, urgent = false): void => void said.push({ text, urgent });
 
   for (const item of view.health) {
-    if (urgentHealth.includes(item.code) && !previous.health.some((old) => old.code === item.code)) say(item.text, true);
+    if (urgentHealth.includes(item.code) && !previous.health.some((old) => old.code === item.code))
+      say(item.text, true);
   }
   const known = new Set(previous.interactions.map((interaction) => interaction.id));
   const arrived = view.interactions.filter((interaction) => !known.has(interaction.id));
@@ -37,7 +40,13 @@ export function announcements(previous: View | null, view: View, now: number): r
         open: t('live.prompts_open', { count: view.interactions.length }),
       }),
     );
-  } else if (arrived.length > 1) say(t('live.prompts', { new: arrived.length, open: t('live.prompts_open', { count: view.interactions.length }) }));
+  } else if (arrived.length > 1)
+    say(
+      t('live.prompts', {
+        new: arrived.length,
+        open: t('live.prompts_open', { count: view.interactions.length }),
+      }),
+    );
 
   for (const binding of view.bindings) {
     const before = bindingOf(previous, binding.name);
@@ -45,7 +54,10 @@ export function announcements(previous: View | null, view: View, now: number): r
     const context = { now, unconfirmed: view.cleanup.length };
     const line = connectionLine(binding, context);
     if (['serving', 'waiting', 'parked', 'stopped', 'suspended'].includes(binding.connection.state)) {
-      say(t('live.connection', { binding: binding.name, state: line.state }), binding.connection.reason_code === 'credential_store_unavailable');
+      say(
+        t('live.connection', { binding: binding.name, state: line.state }),
+        binding.connection.reason_code === 'credential_store_unavailable',
+      );
     }
   }
   for (const turn of previous.turns) {
@@ -64,7 +76,11 @@ export function countdownAnnouncements(view: View, before: number, now: number):
   return view.interactions.flatMap((interaction) => {
     if (interaction.expires_at === null) return [];
     const end = at(interaction.expires_at);
-    const passed = spoken.find((seconds) => before < end - seconds * 1_000 && now >= end - seconds * 1_000 && now < end);
-    return passed === undefined ? [] : [{ text: t('live.countdown', { binding: interaction.binding, count: passed }), urgent: false }];
+    const passed = spoken.find(
+      (seconds) => before < end - seconds * 1_000 && now >= end - seconds * 1_000 && now < end,
+    );
+    return passed === undefined
+      ? []
+      : [{ text: t('live.countdown', { binding: interaction.binding, count: passed }), urgent: false }];
   });
 }

@@ -9,22 +9,31 @@ export interface Choice {
 export const noChoice: Choice = { chosen: [], other: '', otherChosen: false };
 
 /** A question with a field for an own text: asked for, or the only way to answer. */
-export const takesText = (question: Question): boolean => question.is_other === true || question.is_secret === true || question.options.length === 0;
+export const takesText = (question: Question): boolean =>
+  question.is_other === true || question.is_secret === true || question.options.length === 0;
 
 /** A secret is read from its field when it is sent and kept nowhere else. */
 export const isSecret = (question: Question): boolean => question.is_secret === true;
 
 export function pick(question: Question, choice: Choice, label: string, on: boolean): Choice {
   if (question.multi_select !== true) return { ...choice, chosen: on ? [label] : [], otherChosen: false };
-  return { ...choice, chosen: on ? [...choice.chosen.filter((old) => old !== label), label] : choice.chosen.filter((old) => old !== label) };
+  return {
+    ...choice,
+    chosen: on
+      ? [...choice.chosen.filter((old) => old !== label), label]
+      : choice.chosen.filter((old) => old !== label),
+  };
 }
 
 export function pickOther(question: Question, choice: Choice, on: boolean): Choice {
-  return question.multi_select === true ? { ...choice, otherChosen: on } : { ...choice, chosen: on ? [] : choice.chosen, otherChosen: on };
+  return question.multi_select === true
+    ? { ...choice, otherChosen: on }
+    : { ...choice, chosen: on ? [] : choice.chosen, otherChosen: on };
 }
 
 /** Typing chooses the field; emptying it takes the choice back. */
-export const typeOther = (question: Question, choice: Choice, text: string): Choice => pickOther(question, { ...choice, other: text }, text.trim() !== '');
+export const typeOther = (question: Question, choice: Choice, text: string): Choice =>
+  pickOther(question, { ...choice, other: text }, text.trim() !== '');
 
 export interface GivenAnswers {
   readonly questions: readonly Question[];
@@ -34,7 +43,9 @@ export interface GivenAnswers {
 }
 
 function given(question: Question, choice: Choice, secret: string): readonly string[] {
-  const chosen = question.options.map((option) => option.label).filter((label) => choice.chosen.includes(label));
+  const chosen = question.options
+    .map((option) => option.label)
+    .filter((label) => choice.chosen.includes(label));
   if (isSecret(question)) return secret === '' ? chosen : [...chosen, secret];
   return choice.otherChosen && choice.other.trim() !== '' ? [...chosen, choice.other] : chosen;
 }
@@ -56,4 +67,6 @@ export interface AnsweredCount {
 }
 
 export const answeredCount = ({ questions, choiceOf, secretFilled }: AnsweredCount): number =>
-  questions.filter((question) => given(question, choiceOf(question.id), secretFilled(question.id) ? '•' : '').length > 0).length;
+  questions.filter(
+    (question) => given(question, choiceOf(question.id), secretFilled(question.id) ? '•' : '').length > 0,
+  ).length;

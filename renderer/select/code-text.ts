@@ -67,10 +67,13 @@ function markOperators(text: string): readonly CodeSegment[] {
 
 /** One line of a command: hidden characters as codes, then the operators of the rest. */
 export const segmentCommand = (line: string): readonly CodeSegment[] =>
-  segmentHidden(line).flatMap((segment) => (segment.kind === 'text' ? markOperators(segment.text) : [segment]));
+  segmentHidden(line).flatMap((segment) =>
+    segment.kind === 'text' ? markOperators(segment.text) : [segment],
+  );
 
 /** The lines of a command; CRLF counts as one line end. */
-export const commandLines = (text: string): readonly string[] => text.replace(/\r\n/g, '\n').replace(/\n$/, '').split('\n');
+export const commandLines = (text: string): readonly string[] =>
+  text.replace(/\r\n/g, '\n').replace(/\n$/, '').split('\n');
 
 /** True when the text joins several commands or starts another one inside (`&&`, `||`, `;`, `|`, `$(`, a new line). */
 export const isChained = (command: string): boolean => /&&|\||;|\$\(|`|\n\s*\S/.test(command.trim());
@@ -113,7 +116,10 @@ export function rawJson(value: unknown): string {
   return segmentHidden(text)
     .map((segment) =>
       segment.kind === 'hidden'
-        ? Array.from({ length: segment.text.length }, (_, i) => `\\u${segment.text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
+        ? Array.from(
+            { length: segment.text.length },
+            (_, i) => `\\u${segment.text.charCodeAt(i).toString(16).padStart(4, '0')}`,
+          ).join('')
         : segment.text,
     )
     .join('');

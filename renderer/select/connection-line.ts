@@ -43,7 +43,10 @@ export function connectionLine(binding: BindingView, context: ConnectionContext)
         ...lost(connection, context, 'slash'),
         note: t('conn.note.cleanup'),
         state: t('conn.settling', { at: lostAt(connection, context) }),
-        reason: context.unconfirmed > 0 ? t('conn.settling.reason', { count: context.unconfirmed }) : t('conn.settling.closing'),
+        reason:
+          context.unconfirmed > 0
+            ? t('conn.settling.reason', { count: context.unconfirmed })
+            : t('conn.settling.closing'),
         action: context.unconfirmed > 0 ? 'cleanup' : null,
       };
     case 'waiting':
@@ -66,16 +69,21 @@ export function connectionLine(binding: BindingView, context: ConnectionContext)
         label: t('conn.label.stopped'),
         note: t('conn.note.stopped'),
         state: t('conn.stopped', { at: moment(at(connection.since), context.now) }),
-        reason: context.unconfirmed > 0 ? t('conn.stopped.unconfirmed', { count: context.unconfirmed }) : t('conn.stopped.ended'),
+        reason:
+          context.unconfirmed > 0
+            ? t('conn.stopped.unconfirmed', { count: context.unconfirmed })
+            : t('conn.stopped.ended'),
         action: 'start',
         rank: rank.stopped,
       };
   }
 }
 
-const lostAt = (connection: ConnectionView, { now }: ConnectionContext): string => moment(at(connection.lost_at ?? connection.since), now);
+const lostAt = (connection: ConnectionView, { now }: ConnectionContext): string =>
+  moment(at(connection.lost_at ?? connection.since), now);
 
-const hostAnd = (host: string | null, rest: string): string => (host === null ? rest : t('conn.host_and', { host, rest }));
+const hostAnd = (host: string | null, rest: string): string =>
+  host === null ? rest : t('conn.host_and', { host, rest });
 
 function opening(binding: BindingView, { now }: ConnectionContext): ConnectionLine {
   const { connection } = binding;
@@ -84,8 +92,13 @@ function opening(binding: BindingView, { now }: ConnectionContext): ConnectionLi
     mark: mark('ring', 'run'),
     label: t('conn.label.dialing'),
     note: null,
-    state: connection.state === 'bootstrapping' && !binding.local ? t('conn.bootstrapping') : t('conn.dialing'),
-    reason: binding.local ? t('conn.this_machine', { since }) : connection.host === null ? since : `${connection.host}, ${since}`,
+    state:
+      connection.state === 'bootstrapping' && !binding.local ? t('conn.bootstrapping') : t('conn.dialing'),
+    reason: binding.local
+      ? t('conn.this_machine', { since })
+      : connection.host === null
+        ? since
+        : `${connection.host}, ${since}`,
     action: null,
     rank: rank.dialing,
   };
@@ -123,7 +136,11 @@ function woke(connection: ConnectionView, { now }: ConnectionContext): Connectio
 }
 
 /** Common to everything that is lost: quiet at first, amber once it lasted. */
-function lost(connection: ConnectionView, { now }: ConnectionContext, shape: 'slash' | 'bang' | 'ring'): ConnectionLine {
+function lost(
+  connection: ConnectionView,
+  { now }: ConnectionContext,
+  shape: 'slash' | 'bang' | 'ring',
+): ConnectionLine {
   const lasted = now - at(connection.lost_at ?? connection.since) >= quietBeforeLost;
   return {
     mark: mark(shape, lasted ? 'warn' : 'none'),
@@ -151,14 +168,22 @@ function nextTry(connection: ConnectionView, now: number): string | null {
 
 function waiting(connection: ConnectionView, context: ConnectionContext): ConnectionLine {
   const next = nextTry(connection, context.now);
-  if (connection.reason_code === 'woke') return { ...woke(connection, context), note: next ?? t('conn.note.checking') };
-  const base = { ...lost(connection, context, 'slash'), note: next ?? t('conn.note.lost'), action: 'retry' as const };
+  if (connection.reason_code === 'woke')
+    return { ...woke(connection, context), note: next ?? t('conn.note.checking') };
+  const base = {
+    ...lost(connection, context, 'slash'),
+    note: next ?? t('conn.note.lost'),
+    action: 'retry' as const,
+  };
   if (connection.reason_code === 'flapping') {
     return {
       ...base,
       mark: mark('bang', 'warn'),
       state: t('conn.flapping'),
-      reason: next === null ? t('conn.flapping.reason') : `${t('conn.flapping.reason')} ${t('conn.next', { next })}`,
+      reason:
+        next === null
+          ? t('conn.flapping.reason')
+          : `${t('conn.flapping.reason')} ${t('conn.next', { next })}`,
     };
   }
   if (connection.reason_code === 'not_found') {
@@ -190,7 +215,10 @@ function waiting(connection: ConnectionView, context: ConnectionContext): Connec
         : never
           ? t('conn.never.next', { next })
           : t('conn.lost.next', { at: since, next }),
-    reason: [lostReason(connection), connection.attempt > 1 ? t('conn.try.dot', { count: connection.attempt }) : null]
+    reason: [
+      lostReason(connection),
+      connection.attempt > 1 ? t('conn.try.dot', { count: connection.attempt }) : null,
+    ]
       .filter((part) => part !== null)
       .join(' '),
   };
@@ -238,18 +266,34 @@ function parked(connection: ConnectionView): ConnectionLine {
   };
   switch (connection.reason_code) {
     case 'incompatible_version':
-      return { ...base, state: t('conn.parked.version'), reason: connection.reason ?? t('conn.parked.version.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.version'),
+        reason: connection.reason ?? t('conn.parked.version.reason'),
+      };
     case 'credential_rejected':
       return { ...base, state: t('conn.parked.credential'), reason: t('conn.parked.credential.reason') };
     case 'binding_retired':
       return { ...base, state: t('conn.parked.retired'), reason: t('conn.parked.retired.reason') };
     case 'credential_missing':
-      return { ...base, state: t('conn.parked.missing'), reason: connection.reason ?? t('conn.parked.missing.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.missing'),
+        reason: connection.reason ?? t('conn.parked.missing.reason'),
+      };
     case 'binding_mismatch':
     case 'other_key_bound':
-      return { ...base, state: t('conn.parked.mismatch'), reason: connection.reason ?? t('conn.parked.mismatch.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.mismatch'),
+        reason: connection.reason ?? t('conn.parked.mismatch.reason'),
+      };
     case 'workspace_unusable':
-      return { ...base, state: t('conn.parked.workspace'), reason: connection.reason ?? t('conn.parked.workspace.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.workspace'),
+        reason: connection.reason ?? t('conn.parked.workspace.reason'),
+      };
     default:
       return { ...base, state: t('conn.parked'), reason: connection.reason };
   }
@@ -268,10 +312,16 @@ function noCredentialStore(connection: ConnectionView): ConnectionLine {
 }
 
 /** Bindings in the order of Home: what is worst first, then by name. */
-export function bindingsByNeed(view: View, context: ConnectionContext): readonly (readonly [BindingView, ConnectionLine])[] {
+export function bindingsByNeed(
+  view: View,
+  context: ConnectionContext,
+): readonly (readonly [BindingView, ConnectionLine])[] {
   return view.bindings
     .map((binding) => [binding, connectionLine(binding, context)] as const)
-    .sort(([a, x], [b, y]) => x.rank - y.rank || Number(a.local) - Number(b.local) || a.name.localeCompare(b.name));
+    .sort(
+      ([a, x], [b, y]) =>
+        x.rank - y.rank || Number(a.local) - Number(b.local) || a.name.localeCompare(b.name),
+    );
 }
 
 /** Stopped is a state of all connections together: nothing is served until the person starts again. */

@@ -73,11 +73,15 @@ export function parseDiff(diff: string): ParsedDiff {
   return { rows: foldSame(rows), added, removed };
 }
 
-function drawHunk(lines: readonly Line[], oldStart: number, newStart: number): { rows: DiffRow[]; old: number; new: number } {
+function drawHunk(
+  lines: readonly Line[],
+  oldStart: number,
+  newStart: number,
+): { rows: DiffRow[]; old: number; new: number } {
   const rows: DiffRow[] = [];
   let old = oldStart;
   let fresh = newStart;
-  for (let i = 0; i < lines.length; ) {
+  for (let i = 0; i < lines.length;) {
     const line = lines[i];
     if (line === undefined) break;
     if (line.kind === 'note') {
@@ -112,14 +116,23 @@ function drawHunk(lines: readonly Line[], oldStart: number, newStart: number): {
 const whole = (text: string): readonly DiffPiece[] => [{ text, marked: false }];
 
 /** Marks what differs between two lines by their common words at both ends; unlike lines get no marks. */
-function markWords(before: string, after: string | undefined): readonly [readonly DiffPiece[], readonly DiffPiece[]] {
-  if (after === undefined || before.length > longestMarked || after.length > longestMarked) return [whole(before), whole(after ?? '')];
+function markWords(
+  before: string,
+  after: string | undefined,
+): readonly [readonly DiffPiece[], readonly DiffPiece[]] {
+  if (after === undefined || before.length > longestMarked || after.length > longestMarked)
+    return [whole(before), whole(after ?? '')];
   const a = before.match(/\w+|\s+|[^\w\s]/g) ?? [];
   const b = after.match(/\w+|\s+|[^\w\s]/g) ?? [];
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
   let tail = 0;
-  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  while (
+    tail < a.length - head &&
+    tail < b.length - head &&
+    a[a.length - 1 - tail] === b[b.length - 1 - tail]
+  )
+    tail += 1;
   const shared = [...a.slice(0, head), ...a.slice(a.length - tail)].join('').trim().length;
   if (shared * 3 < Math.min(before.trim().length, after.trim().length)) return [whole(before), whole(after)];
   return [cut(a, head, tail), cut(b, head, tail)];
@@ -135,7 +148,7 @@ const cut = (words: readonly string[], head: number, tail: number): readonly Dif
 /** Folds long runs of unchanged lines, but never a line within `context` of a change. */
 function foldSame(rows: readonly DiffRow[]): readonly DiffRow[] {
   const out: DiffRow[] = [];
-  for (let i = 0; i < rows.length; ) {
+  for (let i = 0; i < rows.length;) {
     const row = rows[i];
     if (row === undefined) break;
     if (row.kind !== 'same') {
@@ -147,9 +160,13 @@ function foldSame(rows: readonly DiffRow[]): readonly DiffRow[] {
     while (rows[end]?.kind === 'same') end += 1;
     const keepHead = i === 0 || rows[i - 1]?.kind === 'gap' ? 0 : context;
     const keepTail = end === rows.length || rows[end]?.kind === 'gap' ? 0 : context;
-    const folded = rows.slice(i + keepHead, end - keepTail);
+    const folded = rows.slice(i + keepHead, Math.max(i + keepHead, end - keepTail));
     if (folded.length >= leastFold) {
-      out.push(...rows.slice(i, i + keepHead), { kind: 'fold', rows: folded }, ...rows.slice(end - keepTail, end));
+      out.push(
+        ...rows.slice(i, i + keepHead),
+        { kind: 'fold', rows: folded },
+        ...rows.slice(end - keepTail, end),
+      );
     } else out.push(...rows.slice(i, end));
     i = end;
   }

@@ -19,7 +19,9 @@ export const ownStays = 4_000;
 export const otherStays = 10_000;
 
 const entryOf = (view: Pick<View, 'history'>, id: string): HistoryEntry | null =>
-  view.history.filter((entry) => (entry.kind === 'permission' || entry.kind === 'user_choice') && entry.id === id).at(-1) ?? null;
+  view.history
+    .filter((entry) => (entry.kind === 'permission' || entry.kind === 'user_choice') && entry.id === id)
+    .at(-1) ?? null;
 
 export interface NextEnded {
   readonly ended: readonly EndedPrompt[];
@@ -31,7 +33,14 @@ export interface NextEnded {
 }
 
 /** Adds what left with this snapshot, fills in how earlier ones ended, and forgets what is open again. */
-export function nextEnded({ ended, previous, view, sentFor, focused, now }: NextEnded): readonly EndedPrompt[] {
+export function nextEnded({
+  ended,
+  previous,
+  view,
+  sentFor,
+  focused,
+  now,
+}: NextEnded): readonly EndedPrompt[] {
   const open = new Set(view.interactions.map((interaction) => interaction.id));
   const kept = ended
     .filter((item) => !open.has(item.interaction.id))
@@ -50,7 +59,8 @@ export function nextEnded({ ended, previous, view, sentFor, focused, now }: Next
 }
 
 /** What the person did and the daemon confirmed as theirs. */
-export const isOwn = (item: EndedPrompt): boolean => item.sent !== null && item.entry?.decided_by === 'person';
+export const isOwn = (item: EndedPrompt): boolean =>
+  item.sent !== null && item.entry?.decided_by === 'person';
 
 /** When this one may leave, or null while the window has not been looked at. */
 export const leavesAt = (item: EndedPrompt): number | null =>
@@ -62,5 +72,11 @@ export const dropSeen = (ended: readonly EndedPrompt[], now: number): readonly E
 };
 
 /** The window got the focus (or lost it): the time to look at what ended begins anew. */
-export const withFocus = (ended: readonly EndedPrompt[], focused: boolean, now: number): readonly EndedPrompt[] =>
-  ended.map((item) => (focused ? (item.seenSince === null ? { ...item, seenSince: now } : item) : { ...item, seenSince: null }));
+export const withFocus = (
+  ended: readonly EndedPrompt[],
+  focused: boolean,
+  now: number,
+): readonly EndedPrompt[] =>
+  ended.map((item) =>
+    focused ? (item.seenSince === null ? { ...item, seenSince: now } : item) : { ...item, seenSince: null },
+  );

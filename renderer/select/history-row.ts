@@ -20,7 +20,13 @@ export function historyRow(entry: HistoryEntry): HistoryRow {
   const title = showHidden(entry.title);
   if (entry.kind === 'turn') {
     const line = endedTurnLine(entry);
-    return { key, entry, mark: line.mark, text: t(`history.turn.${turnWord(entry.outcome)}`, { title }), by: by(entry) };
+    return {
+      key,
+      entry,
+      mark: line.mark,
+      text: t(`history.turn.${turnWord(entry.outcome)}`, { title }),
+      by: by(entry),
+    };
   }
   return { key, entry, ...decision(entry, title), by: by(entry) };
 }
@@ -92,7 +98,10 @@ const wanted = (entry: HistoryEntry, filter: HistoryFilter): boolean =>
   (filter === 'turns' ? entry.kind === 'turn' : entry.kind === 'permission' || entry.kind === 'user_choice');
 
 /** Most recent first, by day. The search looks into everything a row shows. */
-export function historyDays(history: readonly HistoryEntry[], { filter, search, now, most }: HistoryQuery): HistoryPage {
+export function historyDays(
+  history: readonly HistoryEntry[],
+  { filter, search, now, most }: HistoryQuery,
+): HistoryPage {
   const needle = search.trim().toLowerCase();
   const rows = history
     .filter((entry) => wanted(entry, filter))
@@ -100,7 +109,9 @@ export function historyDays(history: readonly HistoryEntry[], { filter, search, 
     .filter(
       (row) =>
         needle === '' ||
-        [row.text, row.by, row.entry.binding, row.entry.detail, row.entry.harness].some((text) => text?.toLowerCase().includes(needle)),
+        [row.text, row.by, row.entry.binding, row.entry.detail, row.entry.harness].some((text) =>
+          text?.toLowerCase().includes(needle),
+        ),
     )
     .sort((a, b) => at(b.entry.at) - at(a.entry.at));
   const days: { name: string; rows: HistoryRow[] }[] = [];

@@ -8,6 +8,8 @@ export interface HostName {
   readonly decoded: string | null;
   /** "а (U+0430)", each once: letters that can look like others. */
   readonly foreign: readonly string[];
+  /** The name to read, cut at letters outside ASCII. */
+  readonly pieces: readonly { readonly text: string; readonly foreign: boolean }[];
 }
 
 const base = 36;
@@ -34,12 +36,19 @@ export function decodePunycode(label: string): string | null {
   let n = 128;
   let i = 0;
   let bias = 72;
-  for (let index = split > 0 ? split + 1 : 0; index < label.length; ) {
+  for (let index = split > 0 ? split + 1 : 0; index < label.length;) {
     const before = i;
     let weight = 1;
     for (let k = base; ; k += base) {
       const code = label.charCodeAt(index++);
-      const digit = code >= 48 && code <= 57 ? code - 22 : code >= 97 && code <= 122 ? code - 97 : code >= 65 && code <= 90 ? code - 65 : base;
+      const digit =
+        code >= 48 && code <= 57
+          ? code - 22
+          : code >= 97 && code <= 122
+            ? code - 97
+            : code >= 65 && code <= 90
+              ? code - 65
+              : base;
       if (digit >= base) return null;
       i += digit * weight;
       const threshold = Math.min(Math.max(k - bias, tMin), tMax);
@@ -63,6 +72,12 @@ export function hostName(written: string): HostName {
     return decodePunycode(label.slice(4).toLowerCase()) ?? label;
   });
   const decoded = labels.join('.');
-  const foreign = [...new Set(Array.from(decoded).filter((c) => (c.codePointAt(0) ?? 0) > 127))].map((c) => `${c} (${codePointName(c)})`);
-  return { written, decoded: decoded === written ? null : decoded, foreign };
+  const foreign = [...new Set(Array.from(decoded).filter((c) => (c.codePointAt(0) ?? 0) > 127))].map(
+    (c) => `${c} (${codePointName(c)})`,
+  );
+  const pieces = decoded
+    .split(/([^\u0000-\u007f]+)/u)
+    .filter((text) => text !== '')
+    .map((text) => ({ text, foreign: (text.codePointAt(0) ?? 0) > 127 }));
+  return { written, decoded: decoded === written ? null : decoded, foreign, pieces };
 }

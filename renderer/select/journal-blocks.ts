@@ -6,9 +6,18 @@ export type Block = { readonly key: string; readonly at: string } & (
       readonly kind: 'input';
       readonly by: 'person' | 'core';
       readonly text: string;
-      readonly state: { readonly name: 'written' | 'accepted' | 'rejected' | 'unknown'; readonly at: string; readonly detail: string | null } | null;
+      readonly state: {
+        readonly name: 'written' | 'accepted' | 'rejected' | 'unknown';
+        readonly at: string;
+        readonly detail: string | null;
+      } | null;
     }
-  | { readonly kind: 'say'; readonly message_id: string | null; readonly text: string; readonly whole: boolean }
+  | {
+      readonly kind: 'say';
+      readonly message_id: string | null;
+      readonly text: string;
+      readonly whole: boolean;
+    }
   | { readonly kind: 'think'; readonly text: string; readonly until: string }
   | {
       readonly kind: 'tool';
@@ -23,10 +32,19 @@ export type Block = { readonly key: string; readonly at: string } & (
       readonly exit_code: number | null;
       readonly duration_ms: number | null;
     }
-  | { readonly kind: 'prompt'; readonly interaction_id: string; readonly title: string; readonly end: string | null }
+  | {
+      readonly kind: 'prompt';
+      readonly interaction_id: string;
+      readonly title: string;
+      readonly end: string | null;
+    }
   | { readonly kind: 'error'; readonly code: string | null; readonly text: string }
   | { readonly kind: 'notice'; readonly text: string }
-  | { readonly kind: 'end'; readonly outcome: 'completed' | 'failed' | 'cancelled' | 'unknown'; readonly text: string }
+  | {
+      readonly kind: 'end';
+      readonly outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
+      readonly text: string;
+    }
 );
 export type BlockOf<K extends Block['kind']> = Extract<Block, { kind: K }>;
 
@@ -65,13 +83,17 @@ export class JournalBlocks {
 
   #replace(place: number, block: Block): void {
     const index = Math.floor(place / chunkSize);
-    this.#chunks = this.#chunks.map((chunk, i) => (i === index ? chunk.map((old, j) => (j === place % chunkSize ? block : old)) : chunk));
+    this.#chunks = this.#chunks.map((chunk, i) =>
+      i === index ? chunk.map((old, j) => (j === place % chunkSize ? block : old)) : chunk,
+    );
   }
 
   #push(block: Block): number {
     const last = this.#chunks.at(-1);
     this.#chunks =
-      last === undefined || last.length >= chunkSize ? [...this.#chunks, [block]] : [...this.#chunks.slice(0, -1), [...last, block]];
+      last === undefined || last.length >= chunkSize
+        ? [...this.#chunks, [block]]
+        : [...this.#chunks.slice(0, -1), [...last, block]];
     return this.#count++;
   }
 
@@ -79,7 +101,10 @@ export class JournalBlocks {
     const base = { key: String(entry.n), at: entry.at };
     switch (entry.kind) {
       case 'input':
-        this.#places.set(`input:${entry.input_id}`, this.#push({ ...base, kind: 'input', by: entry.by, text: entry.text, state: null }));
+        this.#places.set(
+          `input:${entry.input_id}`,
+          this.#push({ ...base, kind: 'input', by: entry.by, text: entry.text, state: null }),
+        );
         return;
       case 'input_state':
         this.#change(`input:${entry.input_id}`, 'input', (block) => ({
@@ -95,15 +120,22 @@ export class JournalBlocks {
         return;
       case 'thinking': {
         const last = this.#get(this.#count - 1);
-        if (last?.kind === 'think') this.#replace(this.#count - 1, { ...last, text: last.text + entry.text, until: entry.at });
+        if (last?.kind === 'think')
+          this.#replace(this.#count - 1, { ...last, text: last.text + entry.text, until: entry.at });
         else this.#push({ ...base, kind: 'think', text: entry.text, until: entry.at });
         return;
       }
       case 'tool_start':
-        this.#startTool(entry.call_id, { ...base, name: entry.name, summary: entry.summary, input: entry.input });
+        this.#startTool(entry.call_id, {
+          ...base,
+          name: entry.name,
+          summary: entry.summary,
+          input: entry.input,
+        });
         return;
       case 'tool_output':
-        if (!this.#places.has(`tool:${entry.call_id}`)) this.#startTool(entry.call_id, { ...base, name: '', summary: '', input: null });
+        if (!this.#places.has(`tool:${entry.call_id}`))
+          this.#startTool(entry.call_id, { ...base, name: '', summary: '', input: null });
         this.#change(`tool:${entry.call_id}`, 'tool', (block) => ({
           ...block,
           output: block.output + entry.text,
@@ -111,7 +143,8 @@ export class JournalBlocks {
         }));
         return;
       case 'tool_end':
-        if (!this.#places.has(`tool:${entry.call_id}`)) this.#startTool(entry.call_id, { ...base, name: '', summary: '', input: null });
+        if (!this.#places.has(`tool:${entry.call_id}`))
+          this.#startTool(entry.call_id, { ...base, name: '', summary: '', input: null });
         this.#change(`tool:${entry.call_id}`, 'tool', (block) => ({
           ...block,
           status: entry.status,
@@ -123,7 +156,13 @@ export class JournalBlocks {
       case 'prompt':
         this.#places.set(
           `prompt:${entry.interaction_id}`,
-          this.#push({ ...base, kind: 'prompt', interaction_id: entry.interaction_id, title: entry.title, end: null }),
+          this.#push({
+            ...base,
+            kind: 'prompt',
+            interaction_id: entry.interaction_id,
+            title: entry.title,
+            end: null,
+          }),
         );
         return;
       case 'prompt_end':
@@ -141,7 +180,10 @@ export class JournalBlocks {
     }
   }
 
-  #startTool(call_id: string, start: Pick<BlockOf<'tool'>, 'key' | 'at' | 'name' | 'summary' | 'input'>): void {
+  #startTool(
+    call_id: string,
+    start: Pick<BlockOf<'tool'>, 'key' | 'at' | 'name' | 'summary' | 'input'>,
+  ): void {
     const block: BlockOf<'tool'> = {
       ...start,
       kind: 'tool',
@@ -168,29 +210,50 @@ export class JournalBlocks {
       this.#replace(this.#count - 1, { ...last, text: last.text + entry.text });
       return;
     }
-    const place = this.#push({ ...base, kind: 'say', message_id: entry.message_id, text: entry.text, whole: false });
-    if (entry.message_id !== null) this.#parts.set(entry.message_id, [...(this.#parts.get(entry.message_id) ?? []), place]);
+    const place = this.#push({
+      ...base,
+      kind: 'say',
+      message_id: entry.message_id,
+      text: entry.text,
+      whole: false,
+    });
+    if (entry.message_id !== null)
+      this.#parts.set(entry.message_id, [...(this.#parts.get(entry.message_id) ?? []), place]);
   }
 
   /** The complete text of a message. Its parts stay where they are when together they already say the same. */
   #message(entry: Extract<JournalEntry, { kind: 'message' }>, base: { key: string; at: string }): void {
     const places = this.#parts.get(entry.message_id) ?? [];
-    const parts = places.map((place) => this.#get(place)).filter((block): block is BlockOf<'say'> => block?.kind === 'say');
+    const parts = places
+      .map((place) => this.#get(place))
+      .filter((block): block is BlockOf<'say'> => block?.kind === 'say');
     const first = places[0];
     if (first === undefined) {
-      const place = this.#push({ ...base, kind: 'say', message_id: entry.message_id, text: entry.text, whole: true });
+      const place = this.#push({
+        ...base,
+        kind: 'say',
+        message_id: entry.message_id,
+        text: entry.text,
+        whole: true,
+      });
       this.#parts.set(entry.message_id, [place]);
       return;
     }
     const same = parts.map((part) => part.text).join('') === entry.text;
     parts.forEach((part, index) => {
       const place = places[index];
-      if (place !== undefined) this.#replace(place, { ...part, whole: true, text: same ? part.text : index === 0 ? entry.text : '' });
+      if (place !== undefined)
+        this.#replace(place, {
+          ...part,
+          whole: true,
+          text: same ? part.text : index === 0 ? entry.text : '',
+        });
     });
   }
 }
 
-const isKind = <K extends Block['kind']>(block: Block | undefined, kind: K): block is BlockOf<K> => block?.kind === kind;
+const isKind = <K extends Block['kind']>(block: Block | undefined, kind: K): block is BlockOf<K> =>
+  block?.kind === kind;
 
 /** How many lines of a tool's output are drawn before "Show all". */
 export const shownLines = 200;
@@ -207,7 +270,8 @@ export function lastLines(text: string, most: number): { readonly text: string; 
 }
 
 /** Lines in an output that has `breaks` line feeds. */
-export const lineCount = (output: string, breaks: number): number => (output === '' ? 0 : breaks + (output.endsWith('\n') ? 0 : 1));
+export const lineCount = (output: string, breaks: number): number =>
+  output === '' ? 0 : breaks + (output.endsWith('\n') ? 0 : 1);
 
 /** Parts of at most `lines` lines, so that a long output is laid out only where it is looked at. */
 export function outputParts(text: string, lines: number): readonly string[] {

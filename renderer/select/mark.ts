@@ -3,18 +3,7 @@
  * observed, outline is not yet, dashed is "it may have happened and we do not know".
  */
 export type MarkShape =
-  | 'on'
-  | 'half'
-  | 'ring'
-  | 'dash'
-  | 'bang'
-  | 'slash'
-  | 'xx'
-  | 'tick'
-  | 'minus'
-  | 'hour'
-  | 'paus'
-  | 'sq';
+  'on' | 'half' | 'ring' | 'dash' | 'bang' | 'slash' | 'xx' | 'tick' | 'minus' | 'hour' | 'paus' | 'sq';
 export type Tone = 'ok' | 'run' | 'warn' | 'bad' | 'none';
 
 export interface Mark {

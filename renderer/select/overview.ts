@@ -11,7 +11,9 @@ export type WorstState = 'needs_you' | 'disconnected' | 'working' | 'paused' | '
 /** The tray's order: needs you > parked or lost > working > connected. One lost binding hides behind a well one; a parked one does not. */
 export function worstState(view: View, now: number): WorstState {
   if (view.interactions.length > 0) return 'needs_you';
-  const lines = view.bindings.map((binding) => connectionLine(binding, { now, unconfirmed: view.cleanup.length }));
+  const lines = view.bindings.map((binding) =>
+    connectionLine(binding, { now, unconfirmed: view.cleanup.length }),
+  );
   const anyParked = lines.some((line) => line.mark.tone === 'bad');
   const anyFine = lines.some((line) => line.mark.tone === 'ok');
   const anyLost = lines.some((line) => line.mark.tone === 'warn');
@@ -38,15 +40,20 @@ export function homeLede(view: View, now: number): Lede {
   if (oldest !== undefined) {
     return {
       title: t('home.needs_you', { count: queue.length }),
-      text: t(queue.length === 1 ? 'home.waited_one' : 'home.waited', { waited: counted(now - at(oldest.since)) }),
+      text: t(queue.length === 1 ? 'home.waited_one' : 'home.waited', {
+        waited: counted(now - at(oldest.since)),
+      }),
     };
   }
   const parts: string[] = [];
   if (view.turns.length > 0) parts.push(t('home.turns_open', { count: view.turns.length }));
-  const lines = view.bindings.map((binding) => connectionLine(binding, { now, unconfirmed: view.cleanup.length }));
+  const lines = view.bindings.map((binding) =>
+    connectionLine(binding, { now, unconfirmed: view.cleanup.length }),
+  );
   const unwell = lines.filter((line) => line.mark.tone === 'bad' || line.mark.tone === 'warn').length;
   if (unwell > 0) parts.push(t('home.unwell', { count: unwell }));
-  else if (lines.length > 0 && lines.every((line) => line.mark.tone === 'ok')) parts.push(t('home.all_connected', { count: lines.length }));
+  else if (lines.length > 0 && lines.every((line) => line.mark.tone === 'ok'))
+    parts.push(t('home.all_connected', { count: lines.length }));
   if (view.cleanup.length > 0) parts.push(t('home.unsettled', { count: view.cleanup.length }));
   return { title: t('home.nothing'), text: parts.length === 0 ? null : parts.join(' ') };
 }
@@ -63,7 +70,11 @@ export function runtimeFoot(view: View, now: number): Foot {
   if (isStopped(view)) return { state: 'stopped', title: t('foot.stopped'), text: open };
   if (view.runtime.state === 'paused') return { state: 'paused', title: t('foot.paused'), text: open };
   if (view.runtime.state === 'starting') return { state: 'starting', title: t('foot.starting'), text: open };
-  return { state: 'running', title: t('foot.running', { at: moment(at(view.runtime.started_at), now) }), text: open };
+  return {
+    state: 'running',
+    title: t('foot.running', { at: moment(at(view.runtime.started_at), now) }),
+    text: open,
+  };
 }
 
 export interface RuntimeLine {
@@ -92,7 +103,10 @@ export function runtimeLine(view: View, now: number): RuntimeLine | null {
       mark: mark('paus'),
       name: t('runtime.name'),
       state: count === 0 ? t('runtime.stopping.none') : t('runtime.stopping', { count }),
-      reason: count === 0 ? t('runtime.stopping.closing') : t('runtime.stopping.reason', { span: counted(now - oldest) }),
+      reason:
+        count === 0
+          ? t('runtime.stopping.closing')
+          : t('runtime.stopping.reason', { span: counted(now - oldest) }),
       action: count === 0 ? null : 'stop_now',
     };
   }
@@ -100,7 +114,8 @@ export function runtimeLine(view: View, now: number): RuntimeLine | null {
 }
 
 /** Agents that the local Core may use. */
-export const localAgents = (view: View): readonly HarnessView[] => view.bindings.find((binding) => binding.local)?.harnesses ?? [];
+export const localAgents = (view: View): readonly HarnessView[] =>
+  view.bindings.find((binding) => binding.local)?.harnesses ?? [];
 
 /** The first agent that is ready and not the demo; the demo where no other is ready; else none. */
 export function defaultAgent(agents: readonly HarnessView[]): HarnessView | null {
@@ -121,10 +136,13 @@ const severities: Record<HealthItem['severity'], number> = { error: 0, warning: 
 
 /** Worst first, then the oldest. */
 export const healthBySeverity = (view: View): readonly HealthItem[] =>
-  [...view.health].sort((a, b) => severities[a.severity] - severities[b.severity] || at(a.since) - at(b.since));
+  [...view.health].sort(
+    (a, b) => severities[a.severity] - severities[b.severity] || at(a.since) - at(b.since),
+  );
 
 /** The one item that the banner shows: errors only. */
-export const bannerItem = (view: View): HealthItem | null => healthBySeverity(view).find((item) => item.severity === 'error') ?? null;
+export const bannerItem = (view: View): HealthItem | null =>
+  healthBySeverity(view).find((item) => item.severity === 'error') ?? null;
 
 export const healthMark = (severity: HealthItem['severity']): Mark =>
   severity === 'error' ? mark('xx', 'bad') : severity === 'warning' ? mark('bang', 'warn') : mark('ring');

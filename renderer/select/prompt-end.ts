@@ -24,7 +24,8 @@ export interface EndedContext {
 }
 
 export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd {
-  if (entry === undefined) return { mark: mark('dash'), label: t('end.gone'), text: t('end.gone.text'), own: false };
+  if (entry === undefined)
+    return { mark: mark('dash'), label: t('end.gone'), text: t('end.gone.text'), own: false };
   const applied = t('end.applied', { at: clockSeconds(at(entry.at)) });
   switch (entry.outcome) {
     case 'allowed':
@@ -33,12 +34,22 @@ export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd
       return decided(entry, applied, sent);
     case 'cancelled':
       if (entry.decided_by === 'core') return elsewhere(entry, applied, sent);
-      return { mark: mark('minus'), label: t('end.declined'), text: t('end.declined.text'), own: sent?.answer === 'cancel' };
+      return {
+        mark: mark('minus'),
+        label: t('end.declined'),
+        text: t('end.declined.text'),
+        own: sent?.answer === 'cancel',
+      };
     case 'withdrawn':
       return {
         mark: mark('minus'),
         label: t('end.withdrawn'),
-        text: t('end.withdrawn.text', { why: sentence(entry.detail ?? (entry.decided_by === 'harness' ? t('end.withdrawn.agent') : t('end.withdrawn.plain'))) }),
+        text: t('end.withdrawn.text', {
+          why: sentence(
+            entry.detail ??
+              (entry.decided_by === 'harness' ? t('end.withdrawn.agent') : t('end.withdrawn.plain')),
+          ),
+        }),
         own: false,
       };
     case 'expired':
@@ -70,14 +81,26 @@ function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'>
   if (entry.decided_by === 'rule' || entry.decided_by === 'policy') {
     const detail = entry.detail === null ? '' : ` ${sentence(entry.detail)}`;
     const by = entry.decided_by === 'rule' ? 'end.rule' : 'end.policy';
-    return { ...decisionMark(entry), text: t(entry.outcome === 'denied' ? `${by}.denied` : `${by}.allowed`) + detail, own: false };
+    return {
+      ...decisionMark(entry),
+      text: t(entry.outcome === 'denied' ? `${by}.denied` : `${by}.allowed`) + detail,
+      own: false,
+    };
   }
   if (entry.decided_by !== 'person' || !matches) return elsewhere(entry, applied, sent);
   switch (entry.outcome) {
     case 'allowed':
-      return { ...decisionMark(entry), text: `${t(sent.scope === 'turn' ? 'end.allowed_turn' : 'end.allowed_once')} ${applied}`, own: true };
+      return {
+        ...decisionMark(entry),
+        text: `${t(sent.scope === 'turn' ? 'end.allowed_turn' : 'end.allowed_once')} ${applied}`,
+        own: true,
+      };
     case 'denied':
-      return { ...decisionMark(entry), text: `${t('end.denied.')} ${applied}${sent.withReason ? ` ${t('end.told_reason')}` : ''}`, own: true };
+      return {
+        ...decisionMark(entry),
+        text: `${t('end.denied.')} ${applied}${sent.withReason ? ` ${t('end.told_reason')}` : ''}`,
+        own: true,
+      };
     default:
       return { ...decisionMark(entry), text: `${t('end.answered.')} ${applied}`, own: true };
   }
@@ -94,7 +117,13 @@ const decisionMark = (entry: HistoryEntry): { mark: Mark; label: string } =>
 function elsewhere(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'> | null): PromptEnd {
   const who = entry.decided_by === 'core' ? t('end.elsewhere.core') : t('end.elsewhere.person');
   const what = t(
-    entry.outcome === 'allowed' ? 'end.allowed.' : entry.outcome === 'denied' ? 'end.denied.' : entry.outcome === 'answered' ? 'end.answered.' : 'end.declined.',
+    entry.outcome === 'allowed'
+      ? 'end.allowed.'
+      : entry.outcome === 'denied'
+        ? 'end.denied.'
+        : entry.outcome === 'answered'
+          ? 'end.answered.'
+          : 'end.declined.',
   );
   return {
     mark: mark(entry.outcome === 'denied' ? 'xx' : entry.outcome === 'cancelled' ? 'minus' : 'tick'),

@@ -38,7 +38,8 @@ export function promptFacts(interaction: InteractionView, shape: PromptShape, no
   const facts: Fact[] = [];
   switch (shape.kind) {
     case 'command':
-      if (shape.folder !== null) facts.push(fact(t('fact.folder'), folderText(shape.folder), shape.folder.place === 'outside'));
+      if (shape.folder !== null)
+        facts.push(fact(t('fact.folder'), folderText(shape.folder), shape.folder.place === 'outside'));
       facts.push(fact(t('fact.runs_as'), t('fact.runs_as.you')));
       break;
     case 'tool':
@@ -49,7 +50,11 @@ export function promptFacts(interaction: InteractionView, shape: PromptShape, no
       facts.push(
         shape.host.foreign.length === 0
           ? fact(t('fact.lookalike'), t('fact.lookalike.none'))
-          : fact(t('fact.lookalike'), t('fact.lookalike.some', { letters: shape.host.foreign.join(', ') }), true),
+          : fact(
+              t('fact.lookalike'),
+              t('fact.lookalike.some', { letters: shape.host.foreign.join(', ') }),
+              true,
+            ),
       );
       break;
     case 'file_change':
@@ -63,7 +68,8 @@ export function promptFacts(interaction: InteractionView, shape: PromptShape, no
 
 /** The short facts below a card on Home. */
 export function cardFacts(interaction: InteractionView, shape: PromptShape, now: number): readonly Fact[] {
-  const deadline = interaction.expires_at === null ? t('fact.deadline.card_none') : deadlineText(interaction, now);
+  const deadline =
+    interaction.expires_at === null ? t('fact.deadline.card_none') : deadlineText(interaction, now);
   const facts = [fact(t('fact.deadline'), deadline)];
   if (shape.kind === 'command' && shape.folder !== null) {
     const { folder } = shape;

@@ -31,7 +31,13 @@ export const quietTime = 500;
 /** After this long without a word of the daemon the card says that the answer is not yet confirmed. */
 export const unconfirmedAfter = 5_000;
 
-export const freshGuard = (now: number): PromptGuard => ({ settledAt: now, focusedAt: null, endSeen: false, sending: null, refused: null });
+export const freshGuard = (now: number): PromptGuard => ({
+  settledAt: now,
+  focusedAt: null,
+  endSeen: false,
+  sending: null,
+  refused: null,
+});
 
 export function guardStep(guard: PromptGuard, event: GuardEvent, now: number): PromptGuard {
   switch (event.type) {
@@ -45,7 +51,9 @@ export function guardStep(guard: PromptGuard, event: GuardEvent, now: number): P
     case 'end_seen':
       return guard.endSeen ? guard : { ...guard, endSeen: true };
     case 'sent':
-      return guard.sending === null ? { ...guard, sending: { ...event.sending, at: now }, refused: null } : guard;
+      return guard.sending === null
+        ? { ...guard, sending: { ...event.sending, at: now }, refused: null }
+        : guard;
     case 'taken_back':
       return guard.sending === null ? guard : { ...guard, sending: null };
     case 'refused':
@@ -66,12 +74,18 @@ export interface GuardContext {
 export type Refusal = 'arriving' | 'focus' | 'unread' | 'sending' | 'core_only' | 'disconnected';
 
 /** Null when the answer may be sent, else why not. `via` is `key` for a shortcut, `click` for a button that was pressed. */
-export function refusal(guard: PromptGuard, answer: Answer['kind'], via: 'click' | 'key', context: GuardContext): Refusal | null {
+export function refusal(
+  guard: PromptGuard,
+  answer: Answer['kind'],
+  via: 'click' | 'key',
+  context: GuardContext,
+): Refusal | null {
   if (!context.connected) return 'disconnected';
   if (!context.answerable) return 'core_only';
   if (guard.sending !== null || context.deciding) return 'sending';
   if (context.now - guard.settledAt < quietTime) return 'arriving';
-  if (via === 'key' && (guard.focusedAt === null || context.now - guard.focusedAt < quietTime)) return 'focus';
+  if (via === 'key' && (guard.focusedAt === null || context.now - guard.focusedAt < quietTime))
+    return 'focus';
   if (answer === 'allow' && !guard.endSeen) return 'unread';
   return null;
 }

@@ -11,13 +11,19 @@ export const bindingOf = (view: Pick<View, 'bindings'>, name: string): BindingVi
   view.bindings.find((binding) => binding.name === name);
 
 /** Display name of an agent; its kind where the binding does not know it any more. */
-export const agentName = (view: Pick<View, 'bindings'>, binding: string | null, kind: string | null): string =>
+export const agentName = (
+  view: Pick<View, 'bindings'>,
+  binding: string | null,
+  kind: string | null,
+): string =>
   kind === null
     ? t('agent.unnamed')
-    : ((binding === null ? undefined : bindingOf(view, binding)?.harnesses.find((harness) => harness.kind === kind)?.name) ?? kind);
+    : ((binding === null
+        ? undefined
+        : bindingOf(view, binding)?.harnesses.find((harness) => harness.kind === kind)?.name) ?? kind);
 
 /** How many prompts Home draws with their buttons; the ones after them open by Review. */
-export const mostOpenCards = 5;
+export const mostOpenCards = 3;
 
 export interface QueueItem {
   readonly interaction: InteractionView;

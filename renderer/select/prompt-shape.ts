@@ -13,15 +13,44 @@ export type PromptShape = {
   /** Why Home offers only Review or Answer, or null where the whole input fits into the card. */
   readonly folded: boolean;
 } & (
-  | { readonly kind: 'command'; readonly lines: readonly string[]; readonly characters: number; readonly folder: FolderFact | null }
-  | { readonly kind: 'file_change'; readonly files: readonly FileShape[]; readonly added: number; readonly removed: number; readonly place: Place | null }
-  | { readonly kind: 'tool'; readonly name: string; readonly server: string | null; readonly rows: readonly InputRow[] }
-  | { readonly kind: 'network'; readonly host: HostName; readonly port: number | null; readonly protocol: string | null }
+  | {
+      readonly kind: 'command';
+      readonly lines: readonly string[];
+      readonly characters: number;
+      readonly folder: FolderFact | null;
+    }
+  | {
+      readonly kind: 'file_change';
+      readonly files: readonly FileShape[];
+      readonly added: number;
+      readonly removed: number;
+      readonly place: Place | null;
+    }
+  | {
+      readonly kind: 'tool';
+      readonly name: string;
+      readonly server: string | null;
+      readonly rows: readonly InputRow[];
+    }
+  | {
+      readonly kind: 'network';
+      readonly host: HostName;
+      readonly port: number | null;
+      readonly protocol: string | null;
+    }
   | { readonly kind: 'question' }
   /** The input is empty or was not shown by the agent: only Deny and Later. */
-  | { readonly kind: 'unshowable'; readonly why: 'no_command' | 'no_change' | 'no_diff' | 'no_input' | 'no_host' }
+  | {
+      readonly kind: 'unshowable';
+      readonly of: 'command' | 'file_change' | 'tool' | 'network';
+      readonly why: 'no_command' | 'no_change' | 'no_diff' | 'no_input' | 'no_host';
+    }
 );
 export type PromptKind = PromptShape['kind'];
+
+/** What kind of thing is asked, also where it cannot be shown. */
+export const subjectOf = (shape: PromptShape): Exclude<PromptKind, 'unshowable'> =>
+  shape.kind === 'unshowable' ? shape.of : shape.kind;
 
 export type PromptWarning = 'hidden' | 'outside' | 'lookalike';
 export type Place = 'all_inside' | 'some_outside';
@@ -44,13 +73,21 @@ export const mostLinesOnHome = 3;
 const charactersALine = 80;
 
 const fits = (lines: readonly string[]): boolean =>
-  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersALine)), 0) <= mostLinesOnHome;
+  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersALine)), 0) <=
+  mostLinesOnHome;
 
-export const folderName = (path: string): string => path.replace(/[/\\]+$/, '').split(/[/\\]/).at(-1) ?? path;
+export const folderName = (path: string): string =>
+  path
+    .replace(/[/\\]+$/, '')
+    .split(/[/\\]/)
+    .at(-1) ?? path;
 
 const none: HiddenCharacters = { count: 0, codes: [], turns: false };
 
-const shapes = new WeakMap<InteractionView, { readonly workspace: string | null; readonly shape: PromptShape }>();
+const shapes = new WeakMap<
+  InteractionView,
+  { readonly workspace: string | null; readonly shape: PromptShape }
+>();
 
 /** Computed once for each snapshot of an interaction: a large diff is not parsed again every second. */
 export function promptShape(interaction: InteractionView, binding: BindingView | undefined): PromptShape {
@@ -85,8 +122,13 @@ function compute(interaction: InteractionView, workspace: string | null): Prompt
   }
 }
 
-const unshowable = (title: string, why: Extract<PromptShape, { kind: 'unshowable' }>['why']): PromptShape => ({
+const unshowable = (
+  of: Extract<PromptShape, { kind: 'unshowable' }>['of'],
+  title: string,
+  why: Extract<PromptShape, { kind: 'unshowable' }>['why'],
+): PromptShape => ({
   kind: 'unshowable',
+  of,
   title,
   why,
   hidden: none,
@@ -95,7 +137,7 @@ const unshowable = (title: string, why: Extract<PromptShape, { kind: 'unshowable
 });
 
 function commandShape(command: string, cwd: string | null, workspace: string | null): PromptShape {
-  if (command.trim() === '') return unshowable(t('prompt.title.command'), 'no_command');
+  if (command.trim() === '') return unshowable('command', t('prompt.title.command'), 'no_command');
   const lines = commandLines(command);
   const hidden = hiddenCharacters(command);
   const folder = cwd === null ? null : folderFact(cwd, workspace);
@@ -121,16 +163,21 @@ function folderFact(cwd: string, workspace: string | null): FolderFact {
   const path = clean(cwd);
   const root = clean(workspace);
   if (path === root) return { path: cwd, place: 'bound', bound };
-  const relative = path.startsWith(`${root}/`) || path.startsWith(`${root}\\`) ? path.slice(root.length + 1) : null;
+  const relative =
+    path.startsWith(`${root}/`) || path.startsWith(`${root}\\`) ? path.slice(root.length + 1) : null;
   if (relative === null) return { path: cwd, place: 'outside', bound };
-  return relative.split(/[/\\]/).includes('..') ? { path: cwd, place: 'outside', bound } : { path: relative, place: 'inside', bound };
+  return relative.split(/[/\\]/).includes('..')
+    ? { path: cwd, place: 'outside', bound }
+    : { path: relative, place: 'inside', bound };
 }
 
 function fileShape(changes: readonly FileChange[]): PromptShape {
   const title = t('prompt.title.file', { count: changes.length });
-  if (changes.length === 0) return unshowable(t('prompt.title.file_none'), 'no_change');
-  if (changes.some((change) => change.path === '' || (change.diff.trim() === '' && change.kind !== 'delete'))) {
-    return unshowable(title, 'no_diff');
+  if (changes.length === 0) return unshowable('file_change', t('prompt.title.file_none'), 'no_change');
+  if (
+    changes.some((change) => change.path === '' || (change.diff.trim() === '' && change.kind !== 'delete'))
+  ) {
+    return unshowable('file_change', title, 'no_diff');
   }
   const files = changes.map((change) => ({
     path: change.path,
@@ -163,9 +210,12 @@ function fileShape(changes: readonly FileChange[]): PromptShape {
 function toolShape(name: string, server: string | null, input: unknown): PromptShape {
   const shown = showHidden(name);
   const title = t('prompt.title.tool', { name: shown.length > 60 ? `${shown.slice(0, 59)}…` : shown });
-  if (input === undefined || input === null || name.trim() === '') return unshowable(title, 'no_input');
+  if (input === undefined || input === null || name.trim() === '')
+    return unshowable('tool', title, 'no_input');
   const rows = inputRows(input);
-  const hidden = hiddenCharacters(`${name}\n${server ?? ''}\n${rows.map((row) => `${row.label}\n${row.value ?? ''}`).join('\n')}`);
+  const hidden = hiddenCharacters(
+    `${name}\n${server ?? ''}\n${rows.map((row) => `${row.label}\n${row.value ?? ''}`).join('\n')}`,
+  );
   const warnings: PromptWarning[] = hidden.count > 0 ? ['hidden'] : [];
   return {
     kind: 'tool',
@@ -180,11 +230,20 @@ function toolShape(name: string, server: string | null, input: unknown): PromptS
 }
 
 function networkShape(host: string, port: number | null, protocol: string | null): PromptShape {
-  if (host.trim() === '') return unshowable(t('prompt.title.network'), 'no_host');
+  if (host.trim() === '') return unshowable('network', t('prompt.title.network'), 'no_host');
   const name = hostName(host);
   const hidden = hiddenCharacters(host);
   const warnings: PromptWarning[] = [];
   if (hidden.count > 0) warnings.push('hidden');
   if (name.foreign.length > 0) warnings.push('lookalike');
-  return { kind: 'network', title: t('prompt.title.network'), host: name, port, protocol, hidden, warnings, folded: warnings.length > 0 || !fits([host]) };
+  return {
+    kind: 'network',
+    title: t('prompt.title.network'),
+    host: name,
+    port,
+    protocol,
+    hidden,
+    warnings,
+    folded: warnings.length > 0 || !fits([host]),
+  };
 }

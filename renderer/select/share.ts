@@ -8,7 +8,9 @@ export function share(previous: unknown, next: unknown): unknown {
   if (Array.isArray(previous) && Array.isArray(next)) {
     const old: readonly unknown[] = previous;
     const shared = next.map((item: unknown, index) => share(old[index], item));
-    return shared.length === old.length && shared.every((item, index) => item === old[index]) ? previous : shared;
+    return shared.length === old.length && shared.every((item, index) => item === old[index])
+      ? previous
+      : shared;
   }
   if (isRecord(previous) && isRecord(next)) {
     const keys = Object.keys(next);

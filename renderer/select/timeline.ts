@@ -92,14 +92,29 @@ export function timeline(input: TimelineInput): readonly TimelineRow[] {
     if (input.outcome !== null && !has('done_sent')) {
       rows.push(
         input.outcome === 'unknown'
-          ? { ...notYet('ended', t('fact.ended'), t('fact.ended.unknown')), mark: mark('dash'), seen: t('seen.maybe') }
-          : { ...notYet('ended', t('fact.ended'), t('fact.ended.words')), mark: mark('on', 'ok'), seen: t('seen.observed'), faint: false },
+          ? {
+              ...notYet('ended', t('fact.ended'), t('fact.ended.unknown')),
+              mark: mark('dash'),
+              seen: t('seen.maybe'),
+            }
+          : {
+              ...notYet('ended', t('fact.ended'), t('fact.ended.words')),
+              mark: mark('on', 'ok'),
+              seen: t('seen.observed'),
+              faint: false,
+            },
       );
     }
     return close(rows);
   }
   const { state, phase, last_output_at: last } = input.open;
-  if (!has('prepared') && !has('started')) rows.push({ ...notYet('prepared', t('fact.prepared'), t('fact.prepared.going')), mark: mark('half', 'run'), seen: t('seen.going_on'), faint: false });
+  if (!has('prepared') && !has('started'))
+    rows.push({
+      ...notYet('prepared', t('fact.prepared'), t('fact.prepared.going')),
+      mark: mark('half', 'run'),
+      seen: t('seen.going_on'),
+      faint: false,
+    });
   if (!has('started')) rows.push(notYet('started', t('fact.started'), t('fact.not_yet')));
   if (state === 'running' && last !== null) {
     const silent = input.now - at(last);
@@ -108,15 +123,27 @@ export function timeline(input: TimelineInput): readonly TimelineRow[] {
       key: 'output',
       mark: waiting ? mark('bang', 'warn') : silent >= quietAfter ? mark('half') : mark('half', 'run'),
       seen: waiting ? t('turn.label.waiting') : t('seen.going_on'),
-      title: waiting ? t('turn.label.waiting') : silent >= quietAfter ? t('turn.label.quiet') : t('fact.output'),
+      title: waiting
+        ? t('turn.label.waiting')
+        : silent >= quietAfter
+          ? t('turn.label.quiet')
+          : t('fact.output'),
       time: clockSeconds(at(last)),
-      small: waiting ? t('fact.waiting.words', { count: input.prompts }) : t('fact.output.words', { span: span(silent) }),
+      small: waiting
+        ? t('fact.waiting.words', { count: input.prompts })
+        : t('fact.output.words', { span: span(silent) }),
       solid: false,
       faint: false,
     });
   }
   if (state === 'settling' && !has('unobserved')) {
-    rows.push({ ...notYet('ended', t('fact.ended'), t('fact.ended.words')), mark: mark('on', 'ok'), seen: t('seen.observed'), solid: true, faint: false });
+    rows.push({
+      ...notYet('ended', t('fact.ended'), t('fact.ended.words')),
+      mark: mark('on', 'ok'),
+      seen: t('seen.observed'),
+      solid: true,
+      faint: false,
+    });
   } else if (!has('unobserved')) {
     rows.push(notYet('ended', t('fact.ended'), t('fact.ended.not_yet')));
   }
@@ -124,6 +151,9 @@ export function timeline(input: TimelineInput): readonly TimelineRow[] {
   return close(rows);
 }
 
-/** A line is solid only when the facts at both of its ends were observed. */
+/** A line is solid only when the facts at both of its ends were observed; output that goes on was. */
 const close = (rows: readonly TimelineRow[]): readonly TimelineRow[] =>
-  rows.map((row, index) => ({ ...row, solid: row.solid && (rows[index + 1]?.mark.shape ?? 'on') === 'on' }));
+  rows.map((row, index) => ({
+    ...row,
+    solid: row.solid && !['ring', 'dash'].includes(rows[index + 1]?.mark.shape ?? 'on'),
+  }));

@@ -1,4 +1,10 @@
-import type { CleanupView, Evidence, HistoryEntry, InteractionView, TurnView } from '../../src/contract/view.ts';
+import type {
+  CleanupView,
+  Evidence,
+  HistoryEntry,
+  InteractionView,
+  TurnView,
+} from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, span } from './time-words.ts';
@@ -29,7 +35,8 @@ export const promptsOf = (interactions: readonly InteractionView[], runId: strin
 const lastOf = (turn: Pick<TurnView, 'evidence'>, fact: Evidence['fact']): Evidence | undefined =>
   turn.evidence.filter((evidence) => evidence.fact === fact).at(-1);
 
-const has = (turn: Pick<TurnView, 'evidence'>, fact: Evidence['fact']): boolean => lastOf(turn, fact) !== undefined;
+const has = (turn: Pick<TurnView, 'evidence'>, fact: Evidence['fact']): boolean =>
+  lastOf(turn, fact) !== undefined;
 
 export function turnLine(turn: TurnView, { now, prompts }: TurnContext): TurnLine {
   switch (turn.state) {
@@ -44,7 +51,10 @@ export function turnLine(turn: TurnView, { now, prompts }: TurnContext): TurnLin
       return {
         mark: mark('ring'),
         label: t('turn.label.stopping'),
-        text: since >= stopProofAfter ? t('turn.stop_unproven', { span: span(stopProofAfter) }) : t('turn.stopping', { span: span(since) }),
+        text:
+          since >= stopProofAfter
+            ? t('turn.stop_unproven', { span: span(stopProofAfter) })
+            : t('turn.stopping', { span: span(since) }),
       };
     }
     case 'settling':
@@ -72,14 +82,26 @@ function running(turn: TurnView, now: number, prompts: number): TurnLine {
   const silent = now - at(turn.last_output_at);
   return silent >= quietAfter
     ? { mark: mark('half'), label: t('turn.label.quiet'), text: t('turn.quiet', { span: span(silent) }) }
-    : { mark: mark('half', 'run'), label: t('turn.label.working'), text: t('turn.working', { span: span(silent) }) + also };
+    : {
+        mark: mark('half', 'run'),
+        label: t('turn.label.working'),
+        text: t('turn.working', { span: span(silent) }) + also,
+      };
 }
 
 /** An ended Turn, as history has it. What is still there of it (`left`) keeps "settled" from being said. */
-export function endedTurnLine(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'>, left = 0): TurnLine {
+export function endedTurnLine(
+  entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'>,
+  left = 0,
+): TurnLine {
   const base = endedBase(entry);
   if (left === 0 || entry.outcome === 'unknown') return base;
-  return { ...base, mark: mark('dash'), label: t('turn.label.not_settled'), text: t('turn.not_settled', { outcome: base.label, count: left }) };
+  return {
+    ...base,
+    mark: mark('dash'),
+    label: t('turn.label.not_settled'),
+    text: t('turn.not_settled', { outcome: base.label, count: left }),
+  };
 }
 
 function endedBase(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'>): TurnLine {
@@ -90,13 +112,21 @@ function endedBase(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'
       return {
         mark: mark('sq'),
         label: t('turn.label.stopped'),
-        text: entry.decided_by === 'person' ? t('turn.stopped_by_you') : entry.decided_by === 'core' ? t('turn.stopped_by_core') : t('turn.stopped'),
+        text:
+          entry.decided_by === 'person'
+            ? t('turn.stopped_by_you')
+            : entry.decided_by === 'core'
+              ? t('turn.stopped_by_core')
+              : t('turn.stopped'),
       };
     case 'failed':
       return {
         mark: mark('xx', 'bad'),
         label: t('turn.label.failed'),
-        text: entry.detail === null ? t('turn.failed_unsaid') : t('turn.failed', { detail: entry.detail.replace(/[.\s]+$/, '') }),
+        text:
+          entry.detail === null
+            ? t('turn.failed_unsaid')
+            : t('turn.failed', { detail: entry.detail.replace(/[.\s]+$/, '') }),
       };
     default:
       return { mark: mark('dash'), label: t('turn.label.unknown'), text: entry.detail ?? t('turn.unknown') };
@@ -114,7 +144,11 @@ export type Strip = readonly [Pip, Pip, Pip, Pip, Pip];
 
 export function evidenceStrip(turn: TurnView, { now, prompts }: TurnContext): Strip {
   const prepared: Pip = has(turn, 'prepared') || has(turn, 'started') ? 'observed' : 'now';
-  const started: Pip = has(turn, 'started') ? 'observed' : turn.state === 'starting' && prepared === 'observed' ? 'now' : 'not_yet';
+  const started: Pip = has(turn, 'started')
+    ? 'observed'
+    : turn.state === 'starting' && prepared === 'observed'
+      ? 'now'
+      : 'not_yet';
   if (turn.state === 'starting') return [prepared, started, 'not_yet', 'not_yet', 'not_yet'];
   const quiet = turn.last_output_at === null || now - at(turn.last_output_at) >= quietAfter;
   const output: Pip =
@@ -126,7 +160,11 @@ export function evidenceStrip(turn: TurnView, { now, prompts }: TurnContext): St
           ? 'not_yet'
           : 'observed';
   const ended: Pip = has(turn, 'unobserved') ? 'maybe' : turn.state === 'settling' ? 'observed' : 'not_yet';
-  const settled: Pip = has(turn, 'settled') ? 'observed' : turn.state === 'settling' ? 'now' : 'not_yet';
+  const settled: Pip = has(turn, 'settled')
+    ? 'observed'
+    : turn.state === 'settling' && ended === 'observed'
+      ? 'now'
+      : 'not_yet';
   return [prepared, started, output, ended, settled];
 }
 

@@ -18,10 +18,22 @@ export interface ButtonProps {
 }
 
 /** A button that never submits a form and acts only when it is itself pressed. */
-export function Button({ children, onPress, kind = '', shortcut, label, blocked = null, pressed, expanded, autoFocus }: ButtonProps): ReactElement {
+export function Button({
+  children,
+  onPress,
+  kind = '',
+  shortcut,
+  label,
+  blocked = null,
+  pressed,
+  expanded,
+  autoFocus,
+}: ButtonProps): ReactElement {
   const { link } = useServices();
   const why = useId();
-  const words = [label, shortcut === undefined ? null : shortcutText(shortcut, link.platform)].filter((part) => part != null).join('  ');
+  const words = [label, shortcut === undefined ? null : shortcutText(shortcut, link.platform)]
+    .filter((part) => part != null)
+    .join('  ');
   return (
     <>
       <button

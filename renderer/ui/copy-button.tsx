@@ -5,7 +5,13 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 /** Copies what is shown, with codes in the place of characters that cannot be seen. */
-export function CopyButton({ text, kind = 'ghost sm' }: { readonly text: () => string; readonly kind?: string }): ReactElement {
+export function CopyButton({
+  text,
+  kind = 'ghost sm',
+}: {
+  readonly text: () => string;
+  readonly kind?: string;
+}): ReactElement {
   const { clock, toasts } = useServices();
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {

@@ -13,7 +13,9 @@ export function Rich({ id, slots, params = {} }: RichProps): ReactElement {
   return (
     <>
       {textParts(id, params).map((part, index) => (
-        <Fragment key={index}>{typeof part === 'string' ? part : (slots[part.slot] ?? params[part.slot] ?? '')}</Fragment>
+        <Fragment key={index}>
+          {typeof part === 'string' ? part : (slots[part.slot] ?? params[part.slot] ?? '')}
+        </Fragment>
       ))}
     </>
   );

@@ -8,11 +8,22 @@ export interface SegmentedProps<T extends string> {
 }
 
 /** One of a few forms of the same thing. */
-export function Segmented<T extends string>({ label, value, options, onChange }: SegmentedProps<T>): ReactElement {
+export function Segmented<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: SegmentedProps<T>): ReactElement {
   return (
     <div className="seg" role="group" aria-label={label}>
       {options.map((option) => (
-        <button key={option.value} type="button" aria-pressed={option.value === value} title={option.title} onClick={() => onChange(option.value)}>
+        <button
+          key={option.value}
+          type="button"
+          aria-pressed={option.value === value}
+          title={option.title}
+          onClick={() => onChange(option.value)}
+        >
           {option.text}
         </button>
       ))}

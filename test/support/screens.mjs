@@ -9,7 +9,7 @@
  * breach of the page's own content policy fails it too.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,13 +22,28 @@ const root = dirname(dirname(here));
 const out = join(root, 'test-results/screens');
 
 if (!process.env.DISPLAY) {
-  const again = spawnSync('xvfb-run', ['-a', '-s', '-screen 0 1600x1200x24', process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const again = spawnSync(
+    'xvfb-run',
+    [
+      '-a',
+      '-s',
+      '-screen 0 1600x1200x24',
+      process.execPath,
+      fileURLToPath(import.meta.url),
+      ...process.argv.slice(2),
+    ],
+    { stdio: 'inherit' },
+  );
   process.exit(again.status ?? 1);
 }
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const option = (name, all) => flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1].split(',') ?? all;
+const option = (name, all) =>
+  flags
+    .find((flag) => flag.startsWith(`--${name}=`))
+    ?.split('=')[1]
+    .split(',') ?? all;
 
 /** Name in the file, content size in device pixels, zoom. */
 const sizes = [
@@ -41,8 +56,14 @@ const themes = option('themes', ['light', 'dark']);
 
 /** What is done to a screen before its picture. */
 const steps = {
-  'prompt-reason': { scenario: 'prompt-command', run: (page) => page.getByRole('button', { name: 'Deny with reason…' }).click() },
-  'prompt-raw': { scenario: 'prompt-command', run: (page) => page.getByRole('button', { name: 'Raw JSON' }).click() },
+  'prompt-reason': {
+    scenario: 'prompt-command',
+    run: (page) => page.getByRole('button', { name: 'Deny with reason…' }).click(),
+  },
+  'prompt-raw': {
+    scenario: 'prompt-command',
+    run: (page) => page.getByRole('button', { name: 'Raw JSON' }).click(),
+  },
   'prompt-sending': {
     scenario: 'prompt-command',
     run: async (page) => {
@@ -54,7 +75,10 @@ const steps = {
       await page.getByText('Sending your answer').first().waitFor();
     },
   },
-  'prompt-diff-end': { scenario: 'prompt-diff', run: (page) => page.locator('.end').last().scrollIntoViewIfNeeded() },
+  'prompt-diff-end': {
+    scenario: 'prompt-diff',
+    run: (page) => page.locator('.end').last().scrollIntoViewIfNeeded(),
+  },
   'question-filled': {
     scenario: 'question',
     run: async (page) => {
@@ -64,22 +88,58 @@ const steps = {
       await page.locator('input[type=password]').fill('a made-up word');
     },
   },
-  'turn-tool-open': { scenario: 'turn', run: (page) => page.locator('details.tool').nth(1).locator('summary').click() },
-  'turn-ended-output': { scenario: 'turn-ended', run: (page) => page.locator('details.tool').last().locator('summary').click() },
+  'turn-tool-open': {
+    scenario: 'turn',
+    run: (page) => page.locator('details.tool').nth(1).locator('summary').click(),
+  },
+  'turn-ended-output': {
+    scenario: 'turn-ended',
+    run: (page) => page.locator('details.tool').last().locator('summary').click(),
+  },
   'turn-stop': { scenario: 'turn', run: (page) => page.getByRole('button', { name: 'Stop' }).click() },
-  'cleanup-details': { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Details' }).click() },
+  'cleanup-details': {
+    scenario: 'home',
+    run: (page) => page.getByRole('button', { name: 'Details' }).click(),
+  },
   toast: { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Try again' }).click() },
 };
 
 const plain = [
-  'home', 'home-quiet', 'home-states', 'home-cards', 'home-hundred', 'home-withdrawn', 'home-paused', 'home-banner', 'home-closed',
-  'first-run', 'first-run-demo', 'first-run-none', 'compose', 'prompt-command', 'prompt-diff', 'prompt-tool', 'prompt-network',
-  'prompt-unshowable', 'prompt-core', 'prompt-withdrawn', 'question', 'turn', 'turn-ended', 'turns', 'history', 'doctor', 'settings',
-  'settings-agents', 'settings-notifications', 'settings-general',
+  'home',
+  'home-quiet',
+  'home-states',
+  'home-cards',
+  'home-hundred',
+  'home-withdrawn',
+  'home-paused',
+  'home-banner',
+  'home-closed',
+  'first-run',
+  'first-run-demo',
+  'first-run-none',
+  'compose',
+  'prompt-command',
+  'prompt-diff',
+  'prompt-tool',
+  'prompt-network',
+  'prompt-unshowable',
+  'prompt-core',
+  'prompt-withdrawn',
+  'question',
+  'turn',
+  'turn-ended',
+  'turns',
+  'history',
+  'doctor',
+  'settings',
+  'settings-agents',
+  'settings-notifications',
+  'settings-general',
 ];
-const wanted = [...plain.map((scenario) => ({ name: scenario, scenario, run: async () => {} })), ...Object.entries(steps).map(([name, step]) => ({ name, ...step }))].filter(
-  (picture) => names.length === 0 || names.includes(picture.name),
-);
+const wanted = [
+  ...plain.map((scenario) => ({ name: scenario, scenario, run: async () => {} })),
+  ...Object.entries(steps).map(([name, step]) => ({ name, ...step })),
+].filter((picture) => names.length === 0 || names.includes(picture.name));
 
 const work = mkdtempSync(join(tmpdir(), 'screens-'));
 mkdirSync(out, { recursive: true });
@@ -93,10 +153,20 @@ await build({
   logLevel: 'warning',
 });
 
-const electron = process.env.ELECTRON_OVERRIDE_DIST_PATH ?? execFileSync('python3', [join(here, 'electron-dist'), '--deps'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+const electron =
+  process.env.ELECTRON_OVERRIDE_DIST_PATH ??
+  execFileSync('python3', [join(here, 'electron-dist'), '--deps'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
 const app = await _electron.launch({
   executablePath: join(electron, 'electron'),
-  args: [join(here, 'renderer-fixture/main.cjs'), `--user-data-dir=${join(work, 'profile')}`, join(work, 'renderer'), join(work, 'preload.cjs')],
+  args: [
+    join(here, 'renderer-fixture/main.cjs'),
+    `--user-data-dir=${join(work, 'profile')}`,
+    join(work, 'renderer'),
+    join(work, 'preload.cjs'),
+  ],
 });
 const errors = [];
 let taken = 0;
@@ -116,20 +186,33 @@ try {
       for (const picture of wanted) {
         const before = errors.length;
         await page.goto(`app://agent-runtime/index.html?scenario=${picture.scenario}&theme=${theme}`);
-        await page.locator('.side').waitFor({ timeout: 5_000 }).catch((error) => { console.error(errors.join('\n')); throw error; });
+        await page
+          .locator('.side')
+          .waitFor({ timeout: 5_000 })
+          .catch((error) => {
+            console.error(errors.join('\n'));
+            throw error;
+          });
         await page.evaluate(() => {
           if (globalThis.scenario.closed) {
             globalThis.fixture.close();
             void globalThis.agentRuntime.command('view.get', {}).catch(() => {});
-            document.querySelector('.side-foot button')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            document
+              .querySelector('.side-foot button')
+              ?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
           }
           if (globalThis.scenario.then) globalThis.fixture.publish(globalThis.scenario.then);
         });
         await picture.run(page);
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 250))));
-        await page.screenshot({ path: join(out, `${picture.name}-${size.name}-${theme}.png`) });
+        // The shell's own capture: a picture by the driver does not know about zoom and would be cut.
+        const png = await window.evaluate(async (shell) =>
+          (await shell.webContents.capturePage()).toPNG().toString('base64'),
+        );
+        writeFileSync(join(out, `${picture.name}-${size.name}-${theme}.png`), Buffer.from(png, 'base64'));
         taken += 1;
-        if (errors.length > before) console.error(`${picture.name} (${size.name}, ${theme}): ${errors.slice(before).join('\n')}`);
+        if (errors.length > before)
+          console.error(`${picture.name} (${size.name}, ${theme}): ${errors.slice(before).join('\n')}`);
       }
     }
   }

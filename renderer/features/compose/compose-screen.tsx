@@ -33,7 +33,12 @@ export function ComposeScreen({ first = false }: { readonly first?: boolean }): 
     if (!first) field.current?.focus({ preventScroll: true });
   }, [first]);
 
-  const blocked = blockedStart({ starting, agent, closed: status === 'closed', paused: view.runtime.state !== 'running' });
+  const blocked = blockedStart({
+    starting,
+    agent,
+    closed: status === 'closed',
+    paused: view.runtime.state !== 'running',
+  });
   const start = (): void => {
     if (blocked !== null || agent === null) return;
     if (task.trim() === '') {
@@ -131,12 +136,27 @@ function blockedStart({ starting, agent, closed, paused }: StartState): string |
   return null;
 }
 
-function AgentPick({ agents, agent, onPick }: { readonly agents: readonly HarnessView[]; readonly agent: HarnessView | null; readonly onPick: (kind: string) => void }): ReactElement | null {
+function AgentPick({
+  agents,
+  agent,
+  onPick,
+}: {
+  readonly agents: readonly HarnessView[];
+  readonly agent: HarnessView | null;
+  readonly onPick: (kind: string) => void;
+}): ReactElement | null {
   if (agent === null) return null;
   return (
     <span className="pick select-pick">
       <Icon name="plug" size={14} />
-      <select aria-label={t('compose.agent')} value={agent.kind} onChange={(event) => onPick(event.target.value)}>
+      <span className="cut" aria-hidden>
+        {agent.name}
+      </span>
+      <select
+        aria-label={t('compose.agent')}
+        value={agent.kind}
+        onChange={(event) => onPick(event.target.value)}
+      >
         {agents.map((one) => (
           <option key={one.kind} value={one.kind} disabled={!one.available}>
             {one.available ? one.name : t('compose.not_ready', { name: one.name })}
@@ -149,12 +169,21 @@ function AgentPick({ agents, agent, onPick }: { readonly agents: readonly Harnes
 }
 
 /** What one should know about the chosen agent: that it is a demo, or that none is ready and why. */
-function AgentNote({ agents, agent }: { readonly agents: readonly HarnessView[]; readonly agent: HarnessView | null }): ReactElement | null {
+function AgentNote({
+  agents,
+  agent,
+}: {
+  readonly agents: readonly HarnessView[];
+  readonly agent: HarnessView | null;
+}): ReactElement | null {
   if (agent === null) {
     return (
       <div className="notice warn agent-note">
         <div>
-          <b>{t('compose.no_agent')}</b> {agents.map((one) => (one.reason === null ? one.name : `${one.name}: ${one.reason}`)).join(' ')}
+          <b>{t('compose.no_agent')}</b>
+          {agents.map((one) => (
+            <p key={one.kind}>{one.reason === null ? one.name : `${one.name}: ${one.reason}`}</p>
+          ))}
         </div>
       </div>
     );

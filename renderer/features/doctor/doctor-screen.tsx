@@ -73,7 +73,9 @@ export function DoctorScreen(): ReactElement {
           <h1 ref={heading} tabIndex={-1}>
             {t('nav.doctor')}
           </h1>
-          {checkedAt === null ? null : <span className="faint tnum">{t('doctor.checked', { at: clockTime(checkedAt) })}</span>}
+          {checkedAt === null ? null : (
+            <span className="faint tnum">{t('doctor.checked', { at: clockTime(checkedAt) })}</span>
+          )}
           <span className="grow" />
           <Button kind="sm" blocked={busy ? t('doctor.checking') : null} onPress={run}>
             <Icon name="refresh" size={14} />

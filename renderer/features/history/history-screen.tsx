@@ -25,7 +25,8 @@ export function HistoryScreen(): ReactElement {
   const page = historyDays(view.history, { filter, search, now: clock.now(), most });
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const slash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTextField(event.target);
+      const slash =
+        event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTextField(event.target);
       if (!slash && !pressed(event, shortcuts.search, link.platform)) return;
       event.preventDefault();
       field.current?.focus();

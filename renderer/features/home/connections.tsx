@@ -66,7 +66,15 @@ function RuntimeCard(): ReactElement | null {
   );
 }
 
-function BindingCard({ binding, line, now }: { readonly binding: BindingView; readonly line: ConnectionLine; readonly now: number }): ReactElement {
+function BindingCard({
+  binding,
+  line,
+  now,
+}: {
+  readonly binding: BindingView;
+  readonly line: ConnectionLine;
+  readonly now: number;
+}): ReactElement {
   if (line.mark.tone === 'ok') {
     return (
       <li className="bind fine">
@@ -74,7 +82,9 @@ function BindingCard({ binding, line, now }: { readonly binding: BindingView; re
           <StatusMark mark={line.mark} label={line.label} />
           <span className="name cut">{binding.name}</span>
           <span className="note tnum">
-            {binding.local ? t('home.local_core') : t('home.since', { at: moment(at(binding.connection.since), now) })}
+            {binding.local
+              ? t('home.local_core')
+              : t('home.since', { at: moment(at(binding.connection.since), now) })}
           </span>
         </div>
       </li>
@@ -94,7 +104,13 @@ function BindingCard({ binding, line, now }: { readonly binding: BindingView; re
 }
 
 /** The one thing to do about a connection that is not well. */
-export function BindingActions({ binding, line }: { readonly binding: BindingView; readonly line: ConnectionLine }): ReactElement | null {
+export function BindingActions({
+  binding,
+  line,
+}: {
+  readonly binding: BindingView;
+  readonly line: ConnectionLine;
+}): ReactElement | null {
   const { link, router } = useServices();
   const act = useAct();
   switch (line.action) {
@@ -103,7 +119,10 @@ export function BindingActions({ binding, line }: { readonly binding: BindingVie
     case 'retry':
       return (
         <div className="acts">
-          <Button kind="sm" onPress={() => act(() => link.call('connection.retry', { binding: binding.name }))}>
+          <Button
+            kind="sm"
+            onPress={() => act(() => link.call('connection.retry', { binding: binding.name }))}
+          >
             {t('act.try_now')}
           </Button>
         </div>
@@ -144,7 +163,12 @@ export function BindingActions({ binding, line }: { readonly binding: BindingVie
           <Button kind="sm" onPress={() => act(() => link.call('credentials.choose', { choice: 'retry' }))}>
             {t('act.try_again')}
           </Button>
-          <Button kind="sm ghost" onPress={() => act(() => link.call('credentials.choose', { choice: 'memory' }), t('toast.memory'))}>
+          <Button
+            kind="sm ghost"
+            onPress={() =>
+              act(() => link.call('credentials.choose', { choice: 'memory' }), t('toast.memory'))
+            }
+          >
             {t('act.keep_in_memory')}
           </Button>
         </div>

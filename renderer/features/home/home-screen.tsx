@@ -25,7 +25,11 @@ export function HomeScreen(): ReactElement {
       <div className="home-top">
         <HomeLede />
         {local ? (
-          <Button kind="sm" shortcut={shortcuts.compose} onPress={() => router.go({ screen: 'compose' }, 'heading')}>
+          <Button
+            kind="sm"
+            shortcut={shortcuts.compose}
+            onPress={() => router.go({ screen: 'compose' }, 'heading')}
+          >
             <Icon name="plus" size={14} />
             {t('compose.new')}
           </Button>
@@ -45,7 +49,11 @@ export function HomeScreen(): ReactElement {
             ) : (
               <ul className="card list">
                 {view.turns.map((turn) => (
-                  <TurnRow key={turn.run_id} turn={turn} prompts={view.interactions.filter((open) => open.run_id === turn.run_id).length} />
+                  <TurnRow
+                    key={turn.run_id}
+                    turn={turn}
+                    prompts={view.interactions.filter((open) => open.run_id === turn.run_id).length}
+                  />
                 ))}
               </ul>
             )}

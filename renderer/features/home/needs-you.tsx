@@ -12,7 +12,10 @@ type Shown = { readonly id: string; readonly since: string } & (
   | { readonly kind: 'ended'; readonly ended: EndedPrompt }
 );
 
-const sinceOf = (interaction: InteractionView): { id: string; since: string } => ({ id: interaction.id, since: interaction.since });
+const sinceOf = (interaction: InteractionView): { id: string; since: string } => ({
+  id: interaction.id,
+  since: interaction.since,
+});
 
 /** Open prompts and, in their places, what became of those that just left. */
 export function NeedsYou(): ReactElement {

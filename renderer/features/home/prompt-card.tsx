@@ -17,7 +17,13 @@ import { usePrompt } from '../prompts/use-prompt.ts';
 import { Go } from '../shell/go.tsx';
 
 /** A prompt whose whole input fits into a card: it can be answered right here. */
-export function PromptCard({ item, onLater }: { readonly item: QueueItem; readonly onLater: () => void }): ReactElement {
+export function PromptCard({
+  item,
+  onLater,
+}: {
+  readonly item: QueueItem;
+  readonly onLater: () => void;
+}): ReactElement {
   const { interaction, shape } = item;
   const view = useView();
   const { link } = useServices();
@@ -40,14 +46,17 @@ export function PromptCard({ item, onLater }: { readonly item: QueueItem; readon
   return (
     <article className="ask" aria-labelledby={title} onKeyDown={onKey} {...prompt.focusProps}>
       <div className="ask-top">
-        <PromptTile kind={shape.kind} />
+        <PromptTile shape={shape} />
         <div className="grow">
           <h3 id={title}>{shape.title}</h3>
           <p className="meta">
             <Rich
               id={turn === undefined ? 'card.by' : 'card.by_turn'}
               params={{ agent: agentName(view, interaction.binding, interaction.harness) }}
-              slots={{ binding: <b>{interaction.binding}</b>, title: <VisibleText text={turn?.title ?? ''} /> }}
+              slots={{
+                binding: <b>{interaction.binding}</b>,
+                title: <VisibleText text={turn?.title ?? ''} />,
+              }}
             />
           </p>
         </div>
@@ -57,10 +66,20 @@ export function PromptCard({ item, onLater }: { readonly item: QueueItem; readon
       <CardFacts item={item} />
       <ActionNote prompt={prompt} unread={t('prompt.unread.input')} />
       <div className="actions">
-        <Button kind="choice" shortcut={shortcuts.allowOnce} blocked={prompt.blocked('allow')} onPress={() => prompt.answer({ kind: 'allow', scope: 'once' }, 'click')}>
+        <Button
+          kind="choice"
+          shortcut={shortcuts.allowOnce}
+          blocked={prompt.blocked('allow')}
+          onPress={() => prompt.answer({ kind: 'allow', scope: 'once' }, 'click')}
+        >
           {t('prompt.allow_once')}
         </Button>
-        <Button kind="choice" shortcut={shortcuts.deny} blocked={prompt.blocked('deny')} onPress={() => prompt.answer({ kind: 'deny' }, 'click')}>
+        <Button
+          kind="choice"
+          shortcut={shortcuts.deny}
+          blocked={prompt.blocked('deny')}
+          onPress={() => prompt.answer({ kind: 'deny' }, 'click')}
+        >
           {t('prompt.deny')}
         </Button>
         <span className="gap" />
@@ -115,19 +134,30 @@ export const PromptRow = memo(function PromptRow({ item }: { readonly item: Queu
   const view = useView();
   return (
     <article className="ask-row" aria-labelledby={`ask-${interaction.id}`}>
-      <PromptTile kind={shape.kind} />
+      <PromptTile shape={shape} />
       <div className="t">
         <h3 className="cut" id={`ask-${interaction.id}`}>
           {shape.title}
         </h3>
         <p className="meta cut">
-          {t('card.by', { agent: agentName(view, interaction.binding, interaction.harness), binding: interaction.binding })}
+          {t('card.by', {
+            agent: agentName(view, interaction.binding, interaction.harness),
+            binding: interaction.binding,
+          })}
           <RowSize item={item} />
         </p>
       </div>
       <PromptAge interaction={interaction} />
-      <Go className="btn sm" to={{ screen: 'prompt', id: interaction.id }} label={t(shape.kind === 'question' ? 'card.answer_of' : 'card.review_of', { title: shape.title })}>
-        {interaction.state === 'deciding' ? t('card.deciding') : shape.kind === 'question' ? t('card.answer') : t('card.review')}
+      <Go
+        className="btn sm"
+        to={{ screen: 'prompt', id: interaction.id }}
+        label={t(shape.kind === 'question' ? 'card.answer_of' : 'card.review_of', { title: shape.title })}
+      >
+        {interaction.state === 'deciding'
+          ? t('card.deciding')
+          : shape.kind === 'question'
+            ? t('card.answer')
+            : t('card.review')}
       </Go>
     </article>
   );

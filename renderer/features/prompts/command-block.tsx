@@ -10,7 +10,11 @@ export interface CommandBlockProps {
 }
 
 /** The whole command, its lines numbered. */
-export const CommandBlock = memo(function CommandBlock({ id, lines, characters }: CommandBlockProps): ReactElement {
+export const CommandBlock = memo(function CommandBlock({
+  id,
+  lines,
+  characters,
+}: CommandBlockProps): ReactElement {
   return (
     <div className="code">
       <ol>
@@ -23,14 +27,20 @@ export const CommandBlock = memo(function CommandBlock({ id, lines, characters }
         ))}
       </ol>
       <EndLine id={id}>
-        {[t('prompt.end.command'), `${t('count.lines', { count: lines.length })}, ${t('count.characters', { count: characters })}`]}
+        {[
+          t('prompt.end.command'),
+          `${t('count.lines', { count: lines.length })}, ${t('count.characters', { count: characters })}`,
+        ]}
       </EndLine>
     </div>
   );
 });
 
 /** A command short enough for a card on Home. */
-export const ShortCommand = memo(function ShortCommand({ id, lines }: Omit<CommandBlockProps, 'characters'>): ReactElement {
+export const ShortCommand = memo(function ShortCommand({
+  id,
+  lines,
+}: Omit<CommandBlockProps, 'characters'>): ReactElement {
   return (
     <div className="code one">
       {lines.map((line, index) => (

@@ -16,7 +16,11 @@ export const DiffView = memo(function DiffView({ id, files }: DiffViewProps): Re
   return (
     <>
       {files.map((file, index) => (
-        <section key={`${index}:${file.path}`} className="diff" aria-label={t('diff.label', { path: file.path })}>
+        <section
+          key={`${index}:${file.path}`}
+          className="diff"
+          aria-label={t('diff.label', { path: file.path })}
+        >
           <header>
             <Icon name="file" size={14} />
             <span className="path">
@@ -95,7 +99,11 @@ function Row({ row }: { readonly row: DiffRow }): ReactElement {
     case 'fold':
       return <Fold rows={row.rows} />;
     case 'gap':
-      return <p className="fold still">{row.count === null ? t('diff.gap') : t('diff.unchanged', { count: row.count })}</p>;
+      return (
+        <p className="fold still">
+          {row.count === null ? t('diff.gap') : t('diff.unchanged', { count: row.count })}
+        </p>
+      );
     case 'note':
       return <p className="fold still">{row.text}</p>;
   }

@@ -18,7 +18,7 @@ export function EndedLine({ item }: { readonly item: EndedPrompt }): ReactElemen
     <div className="ended">
       <StatusMark mark={end.mark} />
       <div className="t">
-        <b>{shape.title}</b> <span className="muted">{end.text}</span>
+        <b>{shape.title}</b> <span className="muted">· {end.text}</span>
       </div>
     </div>
   );

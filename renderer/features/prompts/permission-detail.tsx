@@ -63,20 +63,34 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
   };
 
   return (
-    <article className="detail" aria-labelledby="prompt-title" data-prompt={interaction.id} onKeyDown={onKey} {...prompt.focusProps}>
+    <article
+      className="detail"
+      aria-labelledby="prompt-title"
+      data-prompt={interaction.id}
+      onKeyDown={onKey}
+      {...prompt.focusProps}
+    >
       <div className="detail-body" tabIndex={0}>
         <PromptHead interaction={interaction} shape={shape} heading={heading} />
         <PromptInput interaction={interaction} shape={shape} raw={raw} />
         <PromptWarnings shape={shape} />
         <Facts interaction={interaction} shape={shape} />
-        {interaction.reason === null ? null : <Said label={t('prompt.said.reason')} text={interaction.reason} />}
-        {interaction.detail === null ? null : <Said label={t('prompt.said.detail')} text={interaction.detail} />}
+        {interaction.reason === null ? null : (
+          <Said label={t('prompt.said.reason')} text={interaction.reason} />
+        )}
+        {interaction.detail === null ? null : (
+          <Said label={t('prompt.said.detail')} text={interaction.detail} />
+        )}
         <div className="row">
           <Segmented
             label={t('prompt.form')}
             value={raw ? 'raw' : 'readable'}
             options={[
-              { value: 'readable', text: t('prompt.readable'), title: shortcutText(shortcuts.raw, link.platform) },
+              {
+                value: 'readable',
+                text: t('prompt.readable'),
+                title: shortcutText(shortcuts.raw, link.platform),
+              },
               { value: 'raw', text: t('prompt.raw'), title: shortcutText(shortcuts.raw, link.platform) },
             ]}
             onChange={(form) => setRaw(form === 'raw')}
@@ -86,7 +100,13 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
       </div>
       <div className="detail-foot">
         <ActionNote prompt={prompt} unread={unreadText(shape)} unshowable={unshowable} />
-        <PromptActions prompt={prompt} unshowable={unshowable} reasonOpen={reasonOpen} onReason={setReasonOpen} onLater={onLater} />
+        <PromptActions
+          prompt={prompt}
+          unshowable={unshowable}
+          reasonOpen={reasonOpen}
+          onReason={setReasonOpen}
+          onLater={onLater}
+        />
       </div>
     </article>
   );
@@ -106,7 +126,13 @@ function readableText(interaction: InteractionView): string {
   }
 }
 
-function Facts({ interaction, shape }: { readonly interaction: InteractionView; readonly shape: PromptShape }): ReactElement {
+function Facts({
+  interaction,
+  shape,
+}: {
+  readonly interaction: InteractionView;
+  readonly shape: PromptShape;
+}): ReactElement {
   const facts = promptFacts(interaction, shape, useNow());
   return (
     <dl className="facts">

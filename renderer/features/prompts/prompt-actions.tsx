@@ -9,7 +9,15 @@ import { StatusMark } from '../../ui/status-mark.tsx';
 import type { PromptHandle } from './use-prompt.ts';
 
 /** The line above the buttons: why Allow waits, that the answer is under way, why it was refused. */
-export function ActionNote({ prompt, unread, unshowable = false }: { readonly prompt: PromptHandle; readonly unread: string; readonly unshowable?: boolean }): ReactElement | null {
+export function ActionNote({
+  prompt,
+  unread,
+  unshowable = false,
+}: {
+  readonly prompt: PromptHandle;
+  readonly unread: string;
+  readonly unshowable?: boolean;
+}): ReactElement | null {
   if (prompt.locked) return <SendingLine since={prompt.lockedSince} />;
   if (prompt.guard.refused !== null) {
     return (
@@ -49,7 +57,9 @@ export function SendingLine({ since }: { readonly since: number | null }): React
   return (
     <p className="why">
       <StatusMark mark={mark('ring', 'run')} />
-      <span>{late ? t('prompt.unconfirmed') : since === null ? t('prompt.deciding') : t('prompt.sending')}</span>
+      <span>
+        {late ? t('prompt.unconfirmed') : since === null ? t('prompt.deciding') : t('prompt.sending')}
+      </span>
     </p>
   );
 }
@@ -64,7 +74,13 @@ export interface PromptActionsProps {
 }
 
 /** Allow once, Allow for this Turn, Deny, Deny with reason, Later: in this order, none a default. */
-export function PromptActions({ prompt, unshowable, reasonOpen, onReason, onLater }: PromptActionsProps): ReactElement {
+export function PromptActions({
+  prompt,
+  unshowable,
+  reasonOpen,
+  onReason,
+  onLater,
+}: PromptActionsProps): ReactElement {
   const deny = prompt.blocked('deny');
   const allow = prompt.blocked('allow');
   if (reasonOpen) return <ReasonForm prompt={prompt} onClose={() => onReason(false)} />;
@@ -72,16 +88,31 @@ export function PromptActions({ prompt, unshowable, reasonOpen, onReason, onLate
     <div className="actions">
       {unshowable ? null : (
         <>
-          <Button kind="choice" shortcut={shortcuts.allowOnce} blocked={allow} onPress={() => prompt.answer({ kind: 'allow', scope: 'once' }, 'click')}>
+          <Button
+            kind="choice"
+            shortcut={shortcuts.allowOnce}
+            blocked={allow}
+            onPress={() => prompt.answer({ kind: 'allow', scope: 'once' }, 'click')}
+          >
             {t('prompt.allow_once')}
           </Button>
-          <Button kind="half" shortcut={shortcuts.allowTurn} blocked={allow} onPress={() => prompt.answer({ kind: 'allow', scope: 'turn' }, 'click')}>
+          <Button
+            kind="half"
+            shortcut={shortcuts.allowTurn}
+            blocked={allow}
+            onPress={() => prompt.answer({ kind: 'allow', scope: 'turn' }, 'click')}
+          >
             {t('prompt.allow_turn')}
           </Button>
           <span className="gap" />
         </>
       )}
-      <Button kind="choice" shortcut={shortcuts.deny} blocked={deny} onPress={() => prompt.answer({ kind: 'deny' }, 'click')}>
+      <Button
+        kind="choice"
+        shortcut={shortcuts.deny}
+        blocked={deny}
+        onPress={() => prompt.answer({ kind: 'deny' }, 'click')}
+      >
         {t('prompt.deny')}
       </Button>
       <Button kind="half" shortcut={shortcuts.denyReason} blocked={deny} onPress={() => onReason(true)}>
@@ -97,7 +128,13 @@ export function PromptActions({ prompt, unshowable, reasonOpen, onReason, onLate
 /** Most characters of a reason, as the contract has it. */
 const longestReason = 4_000;
 
-function ReasonForm({ prompt, onClose }: { readonly prompt: PromptHandle; readonly onClose: () => void }): ReactElement {
+function ReasonForm({
+  prompt,
+  onClose,
+}: {
+  readonly prompt: PromptHandle;
+  readonly onClose: () => void;
+}): ReactElement {
   const { link } = useServices();
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);

@@ -1,7 +1,7 @@
 import type { ReactElement, RefObject } from 'react';
 import type { InteractionView } from '../../../src/contract/view.ts';
 import { agentName, promptAge } from '../../select/prompt-queue.ts';
-import type { PromptKind, PromptShape } from '../../select/prompt-shape.ts';
+import { subjectOf, type PromptShape } from '../../select/prompt-shape.ts';
 import { t } from '../../i18n/t.ts';
 import { useNow, useView } from '../../services.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
@@ -9,27 +9,41 @@ import { Rich } from '../../ui/rich.tsx';
 import { VisibleText } from '../../ui/visible-text.tsx';
 import { Go } from '../shell/go.tsx';
 
-const icons: Record<PromptKind, IconName> = {
+const icons: Record<ReturnType<typeof subjectOf>, IconName> = {
   command: 'term',
   file_change: 'diff',
   tool: 'tool',
   network: 'globe',
   question: 'ask',
-  unshowable: 'tool',
 };
 
-export function PromptTile({ kind, plain = false, size = 16 }: { readonly kind: PromptKind; readonly plain?: boolean; readonly size?: number }): ReactElement {
+export function PromptTile({
+  shape,
+  plain = false,
+  size = 16,
+}: {
+  readonly shape: PromptShape;
+  readonly plain?: boolean;
+  readonly size?: number;
+}): ReactElement {
   return (
     <span className={plain ? 'tile plain' : 'tile'}>
-      <Icon name={icons[kind]} size={size} />
+      <Icon name={icons[subjectOf(shape)]} size={size} />
     </span>
   );
 }
 
 /** How long it waits, or how long is left. */
-export function PromptAge({ interaction, waiting = false }: { readonly interaction: InteractionView; readonly waiting?: boolean }): ReactElement {
+export function PromptAge({
+  interaction,
+  waiting = false,
+}: {
+  readonly interaction: InteractionView;
+  readonly waiting?: boolean;
+}): ReactElement {
   const age = promptAge(interaction, useNow());
-  const text = waiting && interaction.expires_at === null ? t('prompt.waiting', { waited: age.text }) : age.text;
+  const text =
+    waiting && interaction.expires_at === null ? t('prompt.waiting', { waited: age.text }) : age.text;
   return <span className={age.soon ? 'age soon' : 'age'}>{text}</span>;
 }
 
@@ -45,7 +59,7 @@ export function PromptHead({ interaction, shape, heading }: PromptHeadProps): Re
   const agent = agentName(view, interaction.binding, interaction.harness);
   return (
     <div className="head">
-      <PromptTile kind={shape.kind} size={18} />
+      <PromptTile shape={shape} size={18} />
       <div className="grow">
         <h2 id="prompt-title" ref={heading} tabIndex={-1}>
           {shape.title}

@@ -51,10 +51,20 @@ export function PromptInput({ interaction, shape, raw }: PromptInputProps): Reac
       return (
         <div className="code host">
           <p className="host-name">
-            <VisibleText text={shape.host.decoded ?? shape.host.written} />
+            {shape.host.pieces.map((piece, index) =>
+              piece.foreign ? (
+                <span key={index} className="foreign">
+                  <VisibleText text={piece.text} />
+                </span>
+              ) : (
+                <VisibleText key={index} text={piece.text} />
+              ),
+            )}
             {shape.port === null ? '' : ` : ${shape.port}`}
           </p>
-          {shape.host.decoded === null ? null : <p className="host-written">{t('host.written', { host: shape.host.written })}</p>}
+          {shape.host.decoded === null ? null : (
+            <p className="host-written">{t('host.written', { host: shape.host.written })}</p>
+          )}
           <EndLine id={id}>{[t('prompt.end.host')]}</EndLine>
         </div>
       );
@@ -80,7 +90,10 @@ export function PromptWarnings({ shape }: { readonly shape: PromptShape }): Reac
         <div className="notice bad">
           <StatusMark mark={mark('bang', 'bad')} />
           <div>
-            <b>{t('hidden.count', { count: shape.hidden.count })}</b> {t(shape.hidden.turns ? 'hidden.turns' : 'hidden.shown', { codes: shape.hidden.codes.join(', ') })}
+            <b>{t('hidden.count', { count: shape.hidden.count })}</b>{' '}
+            {t(shape.hidden.turns ? 'hidden.turns' : 'hidden.shown', {
+              codes: shape.hidden.codes.join(', '),
+            })}
           </div>
         </div>
       )}

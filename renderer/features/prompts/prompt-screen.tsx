@@ -19,7 +19,8 @@ import { PromptTile } from './prompt-head.tsx';
 import { QuestionDetail } from './question-detail.tsx';
 
 /** The focus is nowhere, or in what just went away: it may be moved without taking it from the person. */
-const focusIsFree = (): boolean => document.activeElement === null || document.activeElement === document.body;
+const focusIsFree = (): boolean =>
+  document.activeElement === null || document.activeElement === document.body;
 
 /** One prompt in full beside the queue. */
 export function PromptScreen({ id }: { readonly id: string }): ReactElement {
@@ -31,7 +32,8 @@ export function PromptScreen({ id }: { readonly id: string }): ReactElement {
   const gone = ended.find((item) => item.interaction.id === id);
   const position = queue.findIndex((open) => open.id === id);
 
-  const goTo = (next: string | null): void => router.go(next === null ? { screen: 'home' } : { screen: 'prompt', id: next }, 'heading');
+  const goTo = (next: string | null): void =>
+    router.go(next === null ? { screen: 'home' } : { screen: 'prompt', id: next }, 'heading');
   const step = (by: 1 | -1): void => {
     const next = neighbour(queue, id, by);
     if (next !== null) goTo(next);
@@ -44,13 +46,29 @@ export function PromptScreen({ id }: { readonly id: string }): ReactElement {
       bar={
         <>
           <h1>{t('queue.title')}</h1>
-          {position < 0 ? null : <span className="faint tnum">{t('queue.place', { place: position + 1, count: queue.length })}</span>}
+          {position < 0 ? null : (
+            <span className="faint tnum">
+              {t('queue.place', { place: position + 1, count: queue.length })}
+            </span>
+          )}
           <span className="grow" />
           <RecentAnswer ended={ended} shown={id} />
-          <Button kind="ghost icon" label={t('queue.previous')} shortcut={shortcuts.previousPrompt} blocked={neighbour(queue, id, -1) === null ? t('queue.first') : null} onPress={() => step(-1)}>
+          <Button
+            kind="ghost icon"
+            label={t('queue.previous')}
+            shortcut={shortcuts.previousPrompt}
+            blocked={neighbour(queue, id, -1) === null ? t('queue.first') : null}
+            onPress={() => step(-1)}
+          >
             <Icon name="left" />
           </Button>
-          <Button kind="ghost icon" label={t('queue.next')} shortcut={shortcuts.nextPrompt} blocked={neighbour(queue, id, 1) === null ? t('queue.last') : null} onPress={() => step(1)}>
+          <Button
+            kind="ghost icon"
+            label={t('queue.next')}
+            shortcut={shortcuts.nextPrompt}
+            blocked={neighbour(queue, id, 1) === null ? t('queue.last') : null}
+            onPress={() => step(1)}
+          >
             <Icon name="right" />
           </Button>
         </>
@@ -88,7 +106,10 @@ interface Leaving {
  */
 function useLeaving({ id, open, gone, queue }: Leaving): void {
   const { router, live } = useServices();
-  const was = useRef<{ readonly id: string; readonly interaction: EndedPrompt | null }>({ id, interaction: null });
+  const was = useRef<{ readonly id: string; readonly interaction: EndedPrompt | null }>({
+    id,
+    interaction: null,
+  });
   const own = gone !== undefined && isOwn(gone);
   const text = gone === undefined ? null : endOf(gone).text;
   useEffect(() => {
@@ -100,12 +121,21 @@ function useLeaving({ id, open, gone, queue }: Leaving): void {
     if (open || left === null) return;
     if (!own && gone !== undefined) return;
     const next = queue.find((other) => other.since > left.interaction.since) ?? queue[0];
-    router.go(next === undefined ? { screen: 'home' } : { screen: 'prompt', id: next.id }, focusIsFree() ? 'heading' : null);
+    router.go(
+      next === undefined ? { screen: 'home' } : { screen: 'prompt', id: next.id },
+      focusIsFree() ? 'heading' : null,
+    );
   }, [id, open, gone, own, queue, router]);
 }
 
 /** The answer just given, in the bar, where it moves nothing. */
-function RecentAnswer({ ended, shown }: { readonly ended: readonly EndedPrompt[]; readonly shown: string }): ReactElement | null {
+function RecentAnswer({
+  ended,
+  shown,
+}: {
+  readonly ended: readonly EndedPrompt[];
+  readonly shown: string;
+}): ReactElement | null {
   const item = ended.filter((other) => isOwn(other) && other.interaction.id !== shown).at(-1);
   if (item === undefined) return null;
   const end = endOf(item);
@@ -117,18 +147,27 @@ function RecentAnswer({ ended, shown }: { readonly ended: readonly EndedPrompt[]
   );
 }
 
-function QueueLink({ interaction, current }: { readonly interaction: InteractionView; readonly current: boolean }): ReactElement {
+function QueueLink({
+  interaction,
+  current,
+}: {
+  readonly interaction: InteractionView;
+  readonly current: boolean;
+}): ReactElement {
   const view = useView();
   const now = useNow();
   const shape = promptShape(interaction, bindingOf(view, interaction.binding));
   const age = promptAge(interaction, now);
   return (
     <Go to={{ screen: 'prompt', id: interaction.id }} current={current}>
-      <PromptTile kind={shape.kind} plain={!current} />
+      <PromptTile shape={shape} plain={!current} />
       <span className="cut">
         <b className="cut">{shape.title}</b>
         <span className="meta cut tnum">
-          {t(interaction.expires_at === null ? 'queue.meta_waiting' : 'queue.meta', { binding: interaction.binding, age: age.text })}
+          {t(interaction.expires_at === null ? 'queue.meta_waiting' : 'queue.meta', {
+            binding: interaction.binding,
+            age: age.text,
+          })}
         </span>
       </span>
     </Go>
@@ -162,12 +201,13 @@ function EndedDetail({ id, item, next, onNext }: EndedDetailProps): ReactElement
           </span>
           <div className="grow">
             <h2 id="prompt-title" ref={heading} tabIndex={-1}>
-              {end?.label ?? t('end.gone')}
+              {item === undefined
+                ? (row?.text ?? t('end.gone'))
+                : promptShape(item.interaction, bindingOf(view, item.interaction.binding)).title}
             </h2>
-            <p>{item === undefined ? (row?.text ?? t('end.gone.text')) : promptShape(item.interaction, bindingOf(view, item.interaction.binding)).title}</p>
+            <p>{end?.text ?? row?.entry.detail ?? (row === null ? t('end.gone.text') : '')}</p>
           </div>
         </div>
-        {end === null ? null : <p>{end.text}</p>}
         <div className="actions">
           <Button
             kind="half"

@@ -26,7 +26,11 @@ export function QuestionDetail({ interaction, onLater, onNeighbour }: DetailProp
 
   const drafts = desk.drafts(id);
   const choiceOf = (question: string): Choice => drafts[question] ?? noChoice;
-  const answered = answeredCount({ questions, choiceOf, secretFilled: (question) => filled.includes(question) });
+  const answered = answeredCount({
+    questions,
+    choiceOf,
+    secretFilled: (question) => filled.includes(question),
+  });
   const blocked = prompt.blocked('answers') ?? (answered === 0 ? t('question.none') : null);
   const clearSecrets = (): void => {
     for (const field of secrets.current.values()) field.value = '';
@@ -42,7 +46,11 @@ export function QuestionDetail({ interaction, onLater, onNeighbour }: DetailProp
 
   const send = (via: 'click' | 'key'): void => {
     if (blocked !== null) return;
-    const answers = givenAnswers({ questions, choiceOf, secretOf: (question) => secrets.current.get(question)?.value ?? '' });
+    const answers = givenAnswers({
+      questions,
+      choiceOf,
+      secretOf: (question) => secrets.current.get(question)?.value ?? '',
+    });
     if (prompt.answer({ kind: 'answers', answers }, via) === null) clearSecrets();
   };
 
@@ -84,7 +92,13 @@ export function QuestionDetail({ interaction, onLater, onNeighbour }: DetailProp
                 if (element === null) secrets.current.delete(question.id);
                 else secrets.current.set(question.id, element);
               }}
-              onSecret={(has) => setFilled((old) => (has ? [...old.filter((other) => other !== question.id), question.id] : old.filter((other) => other !== question.id)))}
+              onSecret={(has) =>
+                setFilled((old) =>
+                  has
+                    ? [...old.filter((other) => other !== question.id), question.id]
+                    : old.filter((other) => other !== question.id),
+                )
+              }
             />
           ))}
         </div>
@@ -95,7 +109,11 @@ export function QuestionDetail({ interaction, onLater, onNeighbour }: DetailProp
           <Button kind="choice" shortcut={shortcuts.send} blocked={blocked} onPress={() => send('click')}>
             {t('question.send')}
           </Button>
-          <Button kind="half" blocked={prompt.blocked('cancel')} onPress={() => prompt.answer({ kind: 'cancel' }, 'click')}>
+          <Button
+            kind="half"
+            blocked={prompt.blocked('cancel')}
+            onPress={() => prompt.answer({ kind: 'cancel' }, 'click')}
+          >
             {t('question.decline')}
           </Button>
           <span className="faint small">{t('question.answered', { answered, count: questions.length })}</span>

@@ -25,10 +25,19 @@ const hint = (question: Question): string => {
 
 /** Options short enough to stand two in a row. */
 const isShort = (question: Question): boolean =>
-  question.options.length > 2 && question.options.every((option) => option.label.length <= 28 && option.description === undefined);
+  question.options.length > 2 &&
+  question.options.every((option) => option.label.length <= 28 && option.description === undefined);
 
 /** One question: single, multiple, own text or secret. Options wrap and are never cut. */
-export function QuestionField({ name, question, choice, locked, onChoice, secretRef, onSecret }: QuestionFieldProps): ReactElement {
+export function QuestionField({
+  name,
+  question,
+  choice,
+  locked,
+  onChoice,
+  secretRef,
+  onSecret,
+}: QuestionFieldProps): ReactElement {
   const many = question.multi_select === true;
   const sub = useId();
   return (
@@ -45,7 +54,7 @@ export function QuestionField({ name, question, choice, locked, onChoice, secret
           )}
           {hint(question)}
         </p>
-        <div className={isShort(question) ? 'opts two' : 'opts'}>
+        <div className={isShort(question) ? 'opts two' : 'opts'} hidden={question.options.length === 0}>
           {question.options.map((option) => (
             <label key={option.label} className="opt">
               <input
@@ -96,14 +105,24 @@ export function QuestionField({ name, question, choice, locked, onChoice, secret
             onChange={(event) => onChoice(typeOther(question, choice, event.target.value))}
           />
         ) : null}
-        {isSecret(question) ? <SecretField label={question.question} fieldRef={secretRef} onSecret={onSecret} /> : null}
+        {isSecret(question) ? (
+          <SecretField label={question.question} fieldRef={secretRef} onSecret={onSecret} />
+        ) : null}
       </fieldset>
     </div>
   );
 }
 
 /** The text stays in the field: it is in no state, no draft and no attribute. */
-function SecretField({ label, fieldRef, onSecret }: { readonly label: string; readonly fieldRef: Ref<HTMLInputElement>; readonly onSecret: (filled: boolean) => void }): ReactElement {
+function SecretField({
+  label,
+  fieldRef,
+  onSecret,
+}: {
+  readonly label: string;
+  readonly fieldRef: Ref<HTMLInputElement>;
+  readonly onSecret: (filled: boolean) => void;
+}): ReactElement {
   const [shown, setShown] = useState(false);
   return (
     <div className="row secret">
@@ -116,7 +135,14 @@ function SecretField({ label, fieldRef, onSecret }: { readonly label: string; re
         aria-label={label}
         onChange={(event) => onSecret(event.target.value !== '')}
       />
-      <button type="button" className="btn icon eye" aria-label={t('question.show')} title={t('question.show')} aria-pressed={shown} onClick={() => setShown(!shown)}>
+      <button
+        type="button"
+        className="btn icon eye"
+        aria-label={t('question.show')}
+        title={t('question.show')}
+        aria-pressed={shown}
+        onClick={() => setShown(!shown)}
+      >
         <Icon name="eye" />
       </button>
     </div>

@@ -31,7 +31,11 @@ export const ToolInput = memo(function ToolInput({ id, rows, short = false }: To
           </div>
         ))}
       </dl>
-      {short ? <EndLine id={id} bare /> : <EndLine id={id}>{[t('prompt.end.input'), t('count.characters', { count: characters })]}</EndLine>}
+      {short ? (
+        <EndLine id={id} bare />
+      ) : (
+        <EndLine id={id}>{[t('prompt.end.input'), t('count.characters', { count: characters })]}</EndLine>
+      )}
     </div>
   );
 });

@@ -52,7 +52,8 @@ export function usePrompt(interaction: InteractionView): PromptHandle {
       onFocus: () => desk.tell(id, { type: 'focus_in' }),
       onBlur: (event) => {
         const next = event.relatedTarget;
-        if (!(next instanceof Node) || !event.currentTarget.contains(next)) desk.tell(id, { type: 'focus_out' });
+        if (!(next instanceof Node) || !event.currentTarget.contains(next))
+          desk.tell(id, { type: 'focus_out' });
       },
     },
   };

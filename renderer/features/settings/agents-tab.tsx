@@ -9,14 +9,20 @@ import { StatusMark } from '../../ui/status-mark.tsx';
 
 /** Programs on this machine that can run a Turn, whether they are ready, and what to do about the rest. */
 export function AgentsTab(): ReactElement {
-  const rows = agentRows(useView());
+  const view = useView();
+  const rows = agentRows(view);
   return (
     <>
       <p className="muted tab-lead">{t('settings.agents.lead')}</p>
       {rows.length === 0 ? <p className="empty">{t('settings.agents.none')}</p> : null}
       <ul className="card list">
         {rows.map(({ agent, bindings }) => (
-          <AgentRow key={agent.kind} agent={agent} bindings={bindings} />
+          <AgentRow
+            key={agent.kind}
+            agent={agent}
+            bindings={bindings}
+            everywhere={bindings.length === view.bindings.length}
+          />
         ))}
       </ul>
       <div className="notice after-list">
@@ -29,16 +35,30 @@ export function AgentsTab(): ReactElement {
   );
 }
 
-function AgentRow({ agent, bindings }: { readonly agent: HarnessView; readonly bindings: readonly string[] }): ReactElement {
+interface AgentRowProps {
+  readonly agent: HarnessView;
+  readonly bindings: readonly string[];
+  /** Every binding offers it: then their names say nothing. */
+  readonly everywhere: boolean;
+}
+
+function AgentRow({ agent, bindings, everywhere }: AgentRowProps): ReactElement {
   return (
     <li className="harn">
-      <StatusMark large mark={agent.available ? mark('on', 'ok') : mark('bang', 'warn')} label={agent.available ? t('agent.ready') : t('agent.not_ready')} />
+      <StatusMark
+        large
+        mark={agent.available ? mark('on', 'ok') : mark('bang', 'warn')}
+        label={agent.available ? t('agent.ready') : t('agent.not_ready')}
+      />
       <div>
-        <b>{agent.name}</b> {agent.version === null ? null : <span className="faint mono">{agent.version}</span>}
+        <b>{agent.name}</b>{' '}
+        {agent.version === null ? null : <span className="faint mono">{agent.version}</span>}
         {agent.reason === null ? null : <p>{agent.reason}</p>}
-        <p className="faint">{t('agent.for', { bindings: bindings.join(', ') })}</p>
+        {everywhere ? null : <p className="faint">{t('agent.for', { bindings: bindings.join(', ') })}</p>}
       </div>
-      <span className={agent.available ? 'chip ok' : 'chip warn'}>{agent.available ? t('agent.ready') : t('agent.not_ready')}</span>
+      <span className={agent.available ? 'chip ok' : 'chip warn'}>
+        {agent.available ? t('agent.ready') : t('agent.not_ready')}
+      </span>
     </li>
   );
 }

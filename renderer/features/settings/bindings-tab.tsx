@@ -18,9 +18,13 @@ export function BindingsTab(): ReactElement {
         {view.bindings.map((binding) => {
           const line = connectionLine(binding, { now, unconfirmed: view.cleanup.length });
           const facts = [
-            binding.local ? null : binding.connection.host,
-            binding.workspace === null ? t('settings.no_folder') : t('settings.folder', { name: folderName(binding.workspace) }),
-            line.reason === null || line.reason === binding.connection.host ? null : line.reason,
+            binding.local || (line.reason?.includes(binding.connection.host ?? '') ?? false)
+              ? null
+              : binding.connection.host,
+            binding.workspace === null
+              ? t('settings.no_folder')
+              : t('settings.folder', { name: folderName(binding.workspace) }),
+            line.reason,
           ].filter((fact) => fact !== null && fact !== '');
           return (
             <li key={binding.name} className="harn">
@@ -29,7 +33,7 @@ export function BindingsTab(): ReactElement {
                 <b>{binding.name}</b>
                 <p className="strong tnum">{line.state}</p>
                 <p className="tnum" title={binding.workspace ?? undefined}>
-                  {[...new Set(facts)].join(' · ')}
+                  {facts.join(' · ')}
                 </p>
               </div>
               <BindingActions binding={binding} line={line} />

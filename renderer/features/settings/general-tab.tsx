@@ -72,7 +72,9 @@ export function GeneralTab(): ReactElement {
               aria-labelledby="set-theme"
               value={current?.theme ?? settings.theme}
               onChange={(event) => {
-                const theme = (['system', 'light', 'dark'] as const).find((one) => one === event.target.value);
+                const theme = (['system', 'light', 'dark'] as const).find(
+                  (one) => one === event.target.value,
+                );
                 if (theme !== undefined) act(() => settings.change({ theme }));
               }}
             >
@@ -130,7 +132,11 @@ function WorkRows(): ReactElement {
             {t('act.resume')}
           </Button>
         ) : (
-          <Button kind="sm" blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null} onPress={() => act(() => link.call('runtime.pause', {}), t('toast.paused'))}>
+          <Button
+            kind="sm"
+            blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null}
+            onPress={() => act(() => link.call('runtime.pause', {}), t('toast.paused'))}
+          >
             {t('act.pause')}
           </Button>
         )}
@@ -140,7 +146,11 @@ function WorkRows(): ReactElement {
           <b>{t('settings.stop')}</b>
           <p>{t('settings.stop.text')}</p>
         </div>
-        <Button kind="sm" blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null} onPress={() => act(() => link.call('runtime.stop', { mode: 'after_turns' }))}>
+        <Button
+          kind="sm"
+          blocked={foot.state === 'stopping' ? t('nav.pause.stopping') : null}
+          onPress={() => act(() => link.call('runtime.stop', { mode: 'after_turns' }))}
+        >
           {t('act.stop_after')}
         </Button>
         <Button kind="sm danger" onPress={() => setAsking(true)}>

@@ -38,7 +38,8 @@ export function SettingsScreen({ tab }: { readonly tab: SettingsTab }): ReactEle
             aria-label={t('nav.settings')}
             onKeyDown={(event) => {
               const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-              const next = settingsTabs[(settingsTabs.indexOf(tab) + step + settingsTabs.length) % settingsTabs.length];
+              const next =
+                settingsTabs[(settingsTabs.indexOf(tab) + step + settingsTabs.length) % settingsTabs.length];
               if (step === 0 || next === undefined) return;
               event.preventDefault();
               pick(next);

@@ -45,7 +45,13 @@ export function SideBar(): ReactElement {
       screens: ['turns', 'turn'],
       count: turns === 0 ? null : <Count quiet value={turns} label={t('nav.turns_open', { count: turns })} />,
     },
-    { to: { screen: 'history' }, icon: 'history', text: t('nav.history'), shortcut: shortcuts.history, screens: ['history'] },
+    {
+      to: { screen: 'history' },
+      icon: 'history',
+      text: t('nav.history'),
+      shortcut: shortcuts.history,
+      screens: ['history'],
+    },
     {
       to: { screen: 'doctor' },
       icon: 'doctor',
@@ -97,7 +103,15 @@ export function SideBar(): ReactElement {
   );
 }
 
-function Count({ value, label, quiet = false }: { readonly value: number; readonly label: string; readonly quiet?: boolean }): ReactElement {
+function Count({
+  value,
+  label,
+  quiet = false,
+}: {
+  readonly value: number;
+  readonly label: string;
+  readonly quiet?: boolean;
+}): ReactElement {
   return (
     <span className={quiet ? 'count quiet' : 'count'}>
       <span aria-hidden>{value > 99 ? '99+' : value}</span>
@@ -106,13 +120,23 @@ function Count({ value, label, quiet = false }: { readonly value: number; readon
   );
 }
 
-const BindingLink = memo(function BindingLink({ binding, unconfirmed }: { readonly binding: BindingView; readonly unconfirmed: number }): ReactElement {
+const BindingLink = memo(function BindingLink({
+  binding,
+  unconfirmed,
+}: {
+  readonly binding: BindingView;
+  readonly unconfirmed: number;
+}): ReactElement {
   const line = connectionLine(binding, { now: useNow(), unconfirmed });
   return (
     <Go to={{ screen: 'settings', tab: 'bindings' }} title={`${binding.name}: ${line.state}`}>
       <StatusMark mark={line.mark} />
       <span className="cut">{binding.name}</span>
-      {line.note === null ? <span className="sr">{line.label}</span> : <span className="note tnum">{line.note}</span>}
+      {line.note === null ? (
+        <span className="sr">{line.label}</span>
+      ) : (
+        <span className="note tnum">{line.note}</span>
+      )}
     </Go>
   );
 });

@@ -22,7 +22,8 @@ export function useGlobalKeys(): void {
       [shortcuts.preferences, { screen: 'settings', tab: 'bindings' }],
     ];
     const onKey = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]') !== null) return;
+      if (event.defaultPrevented || event.isComposing || document.querySelector('dialog[open]') !== null)
+        return;
       const { view } = views.get();
       if (view === null) return;
       const go = (route: Route): void => {
@@ -30,11 +31,13 @@ export function useGlobalKeys(): void {
         router.go(route, 'heading');
       };
       for (const [shortcut, route] of jumps) if (pressed(event, shortcut, link.platform)) return go(route);
-      if (pressed(event, shortcuts.compose, link.platform) && view.bindings.some((binding) => binding.local)) return go({ screen: 'compose' });
+      if (pressed(event, shortcuts.compose, link.platform) && view.bindings.some((binding) => binding.local))
+        return go({ screen: 'compose' });
       if (pressed(event, shortcuts.oldestPrompt, link.platform)) {
         const oldest = promptQueue(view)[0];
         if (oldest === undefined) return;
-        if (router.get().screen !== 'prompt') back.current = { route: router.get(), focus: document.activeElement };
+        if (router.get().screen !== 'prompt')
+          back.current = { route: router.get(), focus: document.activeElement };
         return go({ screen: 'prompt', id: oldest.id });
       }
       if (pressed(event, shortcuts.back, link.platform) && back.current !== null) {
@@ -84,7 +87,8 @@ export function useAnnouncements(): void {
     if (polite.length > 0) live.say(polite.join(' '));
   }, [view, live, clock]);
   useEffect(() => {
-    if (view !== null) for (const item of countdownAnnouncements(view, ticked.current, now)) live.say(item.text);
+    if (view !== null)
+      for (const item of countdownAnnouncements(view, ticked.current, now)) live.say(item.text);
     ticked.current = now;
   }, [view, now, live]);
 }

@@ -16,7 +16,9 @@ export function WindowBanner(): ReactElement | null {
         <StatusMark mark={mark('slash', 'bad')} />
         <span>
           <b>{t('banner.closed')}</b>{' '}
-          {viewAt === null ? t('banner.closed.nothing') : t('banner.closed.old', { at: moment(viewAt, clock.now()) })}{' '}
+          {viewAt === null
+            ? t('banner.closed.nothing')
+            : t('banner.closed.old', { at: moment(viewAt, clock.now()) })}{' '}
           {link.shell === 'browser' ? t('banner.closed.browser') : t('banner.closed.desktop')}
         </span>
       </div>

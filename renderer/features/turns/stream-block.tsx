@@ -16,7 +16,11 @@ import { ToolCall } from './tool-call.tsx';
 const longText = 20_000;
 
 /** One block of the stream. Everything in it is plain text. */
-export const StreamBlock = memo(function StreamBlock({ block }: { readonly block: Block }): ReactElement | null {
+export const StreamBlock = memo(function StreamBlock({
+  block,
+}: {
+  readonly block: Block;
+}): ReactElement | null {
   switch (block.kind) {
     case 'input':
       return <Input block={block} />;
@@ -69,7 +73,10 @@ function LongText({ text }: { readonly text: string }): ReactElement {
 }
 
 function Input({ block }: { readonly block: BlockOf<'input'> }): ReactElement {
-  const who = block.by === 'person' ? t('stream.you', { at: clockTime(at(block.at)) }) : t('stream.core', { at: clockTime(at(block.at)) });
+  const who =
+    block.by === 'person'
+      ? t('stream.you', { at: clockTime(at(block.at)) })
+      : t('stream.core', { at: clockTime(at(block.at)) });
   return (
     <div className="you">
       <div className="grow">
@@ -145,13 +152,19 @@ function PromptLine({ block }: { readonly block: BlockOf<'prompt'> }): ReactElem
       <span className="nm">
         <VisibleText text={block.title} />
       </span>
-      <span className="when">{block.end === null ? t('stream.prompt_gone') : <VisibleText text={block.end} />}</span>
+      <span className="when">
+        {block.end === null ? t('stream.prompt_gone') : <VisibleText text={block.end} />}
+      </span>
     </div>
   );
 }
 
 function End({ block }: { readonly block: BlockOf<'end'> }): ReactElement {
-  const line = endedTurnLine({ outcome: block.outcome, decided_by: null, detail: block.outcome === 'failed' && block.text !== '' ? block.text : null });
+  const line = endedTurnLine({
+    outcome: block.outcome,
+    decided_by: null,
+    detail: block.outcome === 'failed' && block.text !== '' ? block.text : null,
+  });
   return (
     <p className="stream-end">
       <StatusMark mark={line.mark} />

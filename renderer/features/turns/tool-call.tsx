@@ -1,4 +1,4 @@
-import { useState, type ReactElement } from 'react';
+import { useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { number, t } from '../../i18n/t.ts';
 import { plainOutput, rawJson } from '../../select/code-text.ts';
 import { lastLines, lineCount, outputParts, shownLines, type BlockOf } from '../../select/journal-blocks.ts';
@@ -42,8 +42,16 @@ export function ToolCall({ block }: { readonly block: Tool }): ReactElement {
           <VisibleText text={block.summary} />
         </code>
         <span className="when row">
-          <StatusMark mark={marks[block.status]} label={t(`tool.${block.status}`)} turning={block.status === 'running'} />
-          {block.status === 'running' ? <Since time={block.at} /> : block.duration_ms === null ? null : took(block.duration_ms)}
+          <StatusMark
+            mark={marks[block.status]}
+            label={t(`tool.${block.status}`)}
+            turning={block.status === 'running'}
+          />
+          {block.status === 'running' ? (
+            <Since time={block.at} />
+          ) : block.duration_ms === null ? null : (
+            took(block.duration_ms)
+          )}
         </span>
       </summary>
       {open ? <ToolBody block={block} /> : null}
@@ -57,11 +65,20 @@ const partLines = 400;
 function ToolBody({ block }: { readonly block: Tool }): ReactElement {
   const [all, setAll] = useState(false);
   const [input, setInput] = useState(false);
+  const out = useRef<HTMLDivElement>(null);
+  // The last lines are what one opens it for.
+  useLayoutEffect(() => {
+    if (out.current !== null) out.current.scrollTop = out.current.scrollHeight;
+  }, []);
   const lines = lineCount(block.output, block.breaks);
   const tail = lastLines(block.output, shownLines);
   const facts = [
     block.exit_code === null ? null : t('tool.exit', { code: block.exit_code }),
-    lines === 0 ? t('tool.no_output') : tail.cut && !all ? t('tool.last_lines', { shown: shownLines, count: lines }) : t('count.lines', { count: lines }),
+    lines === 0
+      ? t('tool.no_output')
+      : tail.cut && !all
+        ? t('tool.last_lines', { shown: shownLines, count: lines })
+        : t('count.lines', { count: lines }),
   ].filter((fact) => fact !== null);
   return (
     <div className="out-frame">
@@ -73,7 +90,7 @@ function ToolBody({ block }: { readonly block: Tool }): ReactElement {
         </button>
       ) : null}
       {lines === 0 ? null : (
-        <div className="out" tabIndex={0} role="group" aria-label={t('tool.output')}>
+        <div ref={out} className="out" tabIndex={0} role="group" aria-label={t('tool.output')}>
           {(all ? outputParts(block.output, partLines) : [tail.text]).map((part, index) => (
             <div key={index} className={all ? 'part far' : 'part'}>
               <VisibleText text={plainOutput(part)} />

@@ -37,7 +37,8 @@ function Box({ label, placeholder, hint, send, onSend }: BoxProps): ReactElement
       <div
         className="box"
         onKeyDown={(event) => {
-          if (event.repeat || event.nativeEvent.isComposing || !pressed(event, shortcuts.send, link.platform)) return;
+          if (event.repeat || event.nativeEvent.isComposing || !pressed(event, shortcuts.send, link.platform))
+            return;
           event.preventDefault();
           submit();
         }}
@@ -54,7 +55,12 @@ function Box({ label, placeholder, hint, send, onSend }: BoxProps): ReactElement
         <div className="row">
           <span className="faint hint small">{hint}</span>
           <span className="grow" />
-          <Button kind="sm" shortcut={shortcuts.send} blocked={sending ? t('steer.sending') : null} onPress={submit}>
+          <Button
+            kind="sm"
+            shortcut={shortcuts.send}
+            blocked={sending ? t('steer.sending') : null}
+            onPress={submit}
+          >
             <Icon name="steer" size={14} />
             {sending ? t('steer.sending') : send}
           </Button>
@@ -79,7 +85,13 @@ export function SteerComposer({ runId }: { readonly runId: string }): ReactEleme
 }
 
 /** Starts the next Turn where an ended one of the local Core left off. */
-export function ContinueComposer({ sessionId, harness }: { readonly sessionId: string; readonly harness: string }): ReactElement {
+export function ContinueComposer({
+  sessionId,
+  harness,
+}: {
+  readonly sessionId: string;
+  readonly harness: string;
+}): ReactElement {
   const { link, router } = useServices();
   return (
     <Box

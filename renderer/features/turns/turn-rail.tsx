@@ -34,7 +34,15 @@ const turnOutcome = (entry: HistoryEntry | null): 'completed' | 'failed' | 'canc
 };
 
 /** What is proven about a Turn, by whose word, and what it costs. */
-export function TurnRail({ turn, entry, record, binding, agent, prompts, left }: TurnRailProps): ReactElement {
+export function TurnRail({
+  turn,
+  entry,
+  record,
+  binding,
+  agent,
+  prompts,
+  left,
+}: TurnRailProps): ReactElement {
   const now = useNow();
   const rows = timeline({
     evidence: turn?.evidence ?? record?.evidence ?? [],
@@ -49,11 +57,17 @@ export function TurnRail({ turn, entry, record, binding, agent, prompts, left }:
     <aside className="rail" aria-label={t('rail.label')} tabIndex={0}>
       <section>
         <h2>{t('rail.evidence')}</h2>
-        {entry !== null && turn === null ? <p className="rail-end">{endedTurnLine(entry, left).text}</p> : null}
+        {entry !== null && turn === null ? (
+          <p className="rail-end">{endedTurnLine(entry, left).text}</p>
+        ) : null}
         <ol className="tl">
           {rows.map((row) => (
             <li key={row.key} className={row.solid ? undefined : 'open'}>
-              <StatusMark mark={row.mark} label={row.seen} turning={row.mark.shape === 'half' && row.mark.tone === 'run'} />
+              <StatusMark
+                mark={row.mark}
+                label={row.seen}
+                turning={row.mark.shape === 'half' && row.mark.tone === 'run'}
+              />
               <span className={row.faint ? 'not' : undefined}>{row.title}</span>
               <time>{row.time ?? ''}</time>
               <small className="tnum">{row.small}</small>
@@ -90,7 +104,9 @@ export function TurnRail({ turn, entry, record, binding, agent, prompts, left }:
               <Since time={turn.started_at} />
             </Line>
           )}
-          {turn === null && entry !== null ? <Line label={t('rail.ended')}>{moment(at(entry.at), now)}</Line> : null}
+          {turn === null && entry !== null ? (
+            <Line label={t('rail.ended')}>{moment(at(entry.at), now)}</Line>
+          ) : null}
           {first === undefined ? null : (
             <Line label={t('rail.prompts')}>
               <Go to={{ screen: 'prompt', id: first.id }}>{t('rail.waiting', { count: prompts.length })}</Go>
@@ -102,7 +118,13 @@ export function TurnRail({ turn, entry, record, binding, agent, prompts, left }:
   );
 }
 
-function Line({ label, children }: { readonly label: string; readonly children: React.ReactNode }): ReactElement {
+function Line({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: React.ReactNode;
+}): ReactElement {
   return (
     <>
       <dt>{label}</dt>
@@ -118,11 +140,19 @@ function Usage({ usage }: { readonly usage: UsageView | null }): ReactElement {
   const cost = usage?.cost_usd;
   return (
     <dl className="meter">
-      <Line label={t('usage.input')}>{usage?.input_tokens == null ? value(null) : t('usage.tokens', { count: usage.input_tokens })}</Line>
-      {usage?.cached_input_tokens == null ? null : <Line label={t('usage.cached')}>{value(usage.cached_input_tokens)}</Line>}
+      <Line label={t('usage.input')}>
+        {usage?.input_tokens == null ? value(null) : t('usage.tokens', { count: usage.input_tokens })}
+      </Line>
+      {usage?.cached_input_tokens == null ? null : (
+        <Line label={t('usage.cached')}>{value(usage.cached_input_tokens)}</Line>
+      )}
       <Line label={t('usage.output')}>{value(usage?.output_tokens)}</Line>
-      {usage?.reasoning_output_tokens == null ? null : <Line label={t('usage.reasoning')}>{value(usage.reasoning_output_tokens)}</Line>}
-      <Line label={t('usage.cost')}>{cost == null ? value(null) : t('usage.usd', { cost: cost.toFixed(cost < 0.1 ? 4 : 2) })}</Line>
+      {usage?.reasoning_output_tokens == null ? null : (
+        <Line label={t('usage.reasoning')}>{value(usage.reasoning_output_tokens)}</Line>
+      )}
+      <Line label={t('usage.cost')}>
+        {cost == null ? value(null) : t('usage.usd', { cost: cost.toFixed(cost < 0.1 ? 4 : 2) })}
+      </Line>
     </dl>
   );
 }

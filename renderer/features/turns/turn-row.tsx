@@ -11,7 +11,13 @@ import { VisibleText } from '../../ui/visible-text.tsx';
 import { Go } from '../shell/go.tsx';
 
 /** An open Turn: the whole row is the link. */
-export const TurnRow = memo(function TurnRow({ turn, prompts }: { readonly turn: TurnView; readonly prompts: number }): ReactElement {
+export const TurnRow = memo(function TurnRow({
+  turn,
+  prompts,
+}: {
+  readonly turn: TurnView;
+  readonly prompts: number;
+}): ReactElement {
   const context = { now: useNow(), prompts };
   const line = turnLine(turn, context);
   return (
@@ -25,7 +31,7 @@ export const TurnRow = memo(function TurnRow({ turn, prompts }: { readonly turn:
         <span className="when">
           <Since time={turn.started_at} />
         </span>
-        <span className="meta cut tnum">{t('turn.meta', { binding: turn.binding, line: line.text })}</span>
+        <span className="meta tnum">{t('turn.meta', { binding: turn.binding, line: line.text })}</span>
       </Go>
     </li>
   );
@@ -39,7 +45,11 @@ export interface EndedTurnRowProps {
 }
 
 /** A Turn that ended, as history has it. */
-export const EndedTurnRow = memo(function EndedTurnRow({ entry, left, now }: EndedTurnRowProps): ReactElement {
+export const EndedTurnRow = memo(function EndedTurnRow({
+  entry,
+  left,
+  now,
+}: EndedTurnRowProps): ReactElement {
   const line = endedTurnLine(entry, left);
   return (
     <li>
@@ -50,7 +60,9 @@ export const EndedTurnRow = memo(function EndedTurnRow({ entry, left, now }: End
         </span>
         <EvidenceStrip strip={endedStrip(entry.outcome, left)} />
         <span className="when">{moment(at(entry.at), now)}</span>
-        <span className="meta cut">{entry.binding === null ? line.text : t('turn.meta', { binding: entry.binding, line: line.text })}</span>
+        <span className="meta">
+          {entry.binding === null ? line.text : t('turn.meta', { binding: entry.binding, line: line.text })}
+        </span>
       </Go>
     </li>
   );

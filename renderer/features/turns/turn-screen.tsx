@@ -53,7 +53,8 @@ function useRecord(runId: string, open: boolean): TurnRecord | null {
 export function TurnScreen({ runId }: { readonly runId: string }): ReactElement {
   const view = useView();
   const turn = view.turns.find((open) => open.run_id === runId) ?? null;
-  const entry = view.history.filter((old) => old.kind === 'turn' && (old.run_id ?? old.id) === runId).at(-1) ?? null;
+  const entry =
+    view.history.filter((old) => old.kind === 'turn' && (old.run_id ?? old.id) === runId).at(-1) ?? null;
   const journal = useJournal(runId, turn?.entries ?? null);
   const record = useRecord(runId, turn !== null);
   const heading = useHeading(runId);
@@ -81,9 +82,16 @@ export function TurnScreen({ runId }: { readonly runId: string }): ReactElement 
       }
     >
       <div className="turn-main">
-        <TurnStream key={runId} journal={journal} record={record} running={turn !== null && turn.state === 'running'} />
+        <TurnStream
+          key={runId}
+          journal={journal}
+          record={record}
+          running={turn !== null && turn.state === 'running'}
+        />
         {turn?.can_steer === true && turn.state === 'running' ? <SteerComposer runId={runId} /> : null}
-        {turn === null && local && record?.session_id != null ? <ContinueComposer sessionId={record.session_id} harness={record.harness} /> : null}
+        {turn === null && local && record?.session_id != null ? (
+          <ContinueComposer sessionId={record.session_id} harness={record.harness} />
+        ) : null}
       </div>
       <TurnRail
         turn={turn}
@@ -105,7 +113,15 @@ function usePillLine(turn: TurnView | null, entry: HistoryEntry | null, left: nu
   return entry === null ? null : endedTurnLine(entry, left);
 }
 
-function TurnPill({ turn, entry, left }: { readonly turn: TurnView | null; readonly entry: HistoryEntry | null; readonly left: number }): ReactElement | null {
+function TurnPill({
+  turn,
+  entry,
+  left,
+}: {
+  readonly turn: TurnView | null;
+  readonly entry: HistoryEntry | null;
+  readonly left: number;
+}): ReactElement | null {
   const line = usePillLine(turn, entry, left);
   if (line === null) return null;
   const tone = line.mark.shape === 'dash' ? 'unk' : line.mark.tone === 'none' ? '' : line.mark.tone;
@@ -125,7 +141,8 @@ function StopTurn({ turn }: { readonly turn: TurnView }): ReactElement {
   const again = turn.state === 'cancelling';
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.repeat || event.defaultPrevented || !pressed(event, shortcuts.stopTurn, link.platform)) return;
+      if (event.repeat || event.defaultPrevented || !pressed(event, shortcuts.stopTurn, link.platform))
+        return;
       event.preventDefault();
       setAsking(true);
     };

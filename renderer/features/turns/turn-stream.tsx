@@ -39,7 +39,7 @@ export function TurnStream({ journal, record, running }: TurnStreamProps): React
     <div className="stream-frame">
       <div
         ref={stream}
-        className="stream"
+        className={running && last?.kind === 'say' ? 'stream writing' : 'stream'}
         tabIndex={0}
         role="log"
         aria-live="off"
@@ -59,9 +59,10 @@ export function TurnStream({ journal, record, running }: TurnStreamProps): React
         {journal.chunks.map((chunk, index) => (
           <StreamChunk key={index} chunk={chunk} last={index === journal.chunks.length - 1} />
         ))}
-        {running && last !== undefined && last.kind === 'say' ? <span className="caret" aria-hidden /> : null}
         {journal.count === 0 ? <Nothing journal={journal} record={record} /> : null}
-        {journal.error !== null && journal.count > 0 ? <p className="notice warn">{t('stream.unread', { message: journal.error })}</p> : null}
+        {journal.error !== null && journal.count > 0 ? (
+          <p className="notice warn">{t('stream.unread', { message: journal.error })}</p>
+        ) : null}
       </div>
       {away && running ? (
         <div className="follow">
@@ -76,7 +77,13 @@ export function TurnStream({ journal, record, running }: TurnStreamProps): React
 }
 
 /** A Turn without a journal: what the daemon kept of it, or that there is nothing (yet). */
-function Nothing({ journal, record }: { readonly journal: JournalState; readonly record: TurnRecord | null }): ReactElement {
+function Nothing({
+  journal,
+  record,
+}: {
+  readonly journal: JournalState;
+  readonly record: TurnRecord | null;
+}): ReactElement {
   if (record !== null && (journal.complete || journal.error !== null)) {
     return (
       <>
@@ -94,12 +101,19 @@ function Nothing({ journal, record }: { readonly journal: JournalState; readonly
       </>
     );
   }
-  if (journal.error !== null) return <p className="notice warn">{t('stream.unread', { message: journal.error })}</p>;
+  if (journal.error !== null)
+    return <p className="notice warn">{t('stream.unread', { message: journal.error })}</p>;
   return <p className="faint">{journal.complete ? t('stream.nothing') : t('stream.reading')}</p>;
 }
 
 /** A run of blocks that is drawn again only when one of them changed, and laid out only near the screen. */
-const StreamChunk = memo(function StreamChunk({ chunk, last }: { readonly chunk: Chunk; readonly last: boolean }): ReactElement {
+const StreamChunk = memo(function StreamChunk({
+  chunk,
+  last,
+}: {
+  readonly chunk: Chunk;
+  readonly last: boolean;
+}): ReactElement {
   return (
     <div className={last ? 'chunk' : 'chunk far'}>
       {chunk.map((block) => (

@@ -29,7 +29,11 @@ export function TurnsScreen(): ReactElement {
           </h1>
           <span className="grow" />
           {local ? (
-            <Button kind="sm" shortcut={shortcuts.compose} onPress={() => router.go({ screen: 'compose' }, 'heading')}>
+            <Button
+              kind="sm"
+              shortcut={shortcuts.compose}
+              onPress={() => router.go({ screen: 'compose' }, 'heading')}
+            >
               <Icon name="plus" size={14} />
               {t('compose.new')}
             </Button>
@@ -58,9 +62,14 @@ export function TurnsScreen(): ReactElement {
               <h2 id="h-ended">{t('turns.ended')}</h2>
               <span className="n">{ended.length}</span>
             </header>
-            <ul className="card list">
+            <ul className="card list turn-list dated">
               {ended.slice(0, most).map((entry) => (
-                <EndedTurnRow key={`${entry.id}:${entry.at}`} entry={entry} left={leftBy(view.cleanup, entry.run_id ?? entry.id, entry.title)} now={clock.now()} />
+                <EndedTurnRow
+                  key={`${entry.id}:${entry.at}`}
+                  entry={entry}
+                  left={leftBy(view.cleanup, entry.run_id ?? entry.id, entry.title)}
+                  now={clock.now()}
+                />
               ))}
             </ul>
             {ended.length > most ? (
