@@ -1,0 +1,32 @@
+// `npm run package`: the app for this platform, unpacked, into release/. `-- --installers` makes what the platform's
+// users install as well; those targets fetch tools of their own.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ensureBuilt } from './bundle.mjs';
+
+const root = resolve(new URL('.', import.meta.url).pathname, '..');
+const args = process.argv.slice(2);
+const platform = { linux: '--linux', darwin: '--mac', win32: '--win' }[process.platform] ?? '--linux';
+const targets = args.includes('--installers') ? [] : ['dir'];
+const rest = args.filter((arg) => arg !== '--installers');
+
+await ensureBuilt();
+
+// Where Electron's own download is not reachable, the distribution that this variable names goes into the package.
+// That serves tests; a release takes the version that package.json names.
+const override = process.env.ELECTRON_OVERRIDE_DIST_PATH;
+const dist = override
+  ? [
+      `-c.electronDist=${override}`,
+      `-c.electronVersion=${readFileSync(join(override, 'version'), 'utf8').trim().replace(/^v/, '')}`,
+    ]
+  : [];
+
+const builder = join(root, 'node_modules', '.bin', 'electron-builder');
+const result = spawnSync(
+  builder,
+  [platform, ...targets, '--publish', 'never', '--config', 'build/electron-builder.yml', ...dist, ...rest],
+  { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' },
+);
+process.exit(result.status ?? 1);

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { _electron, expect, type ElectronApplication, type Page } from '@playwright/test';
+import { claudeProgram } from '../harness/programs.mjs';
+import { startFakeAnthropic, type FakeModel } from '../support/model-servers/fake-anthropic.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const packaged = join(root, 'release', 'linux-unpacked', 'agent-runtime-desktop');
+const cli = join(root, 'dist', 'cli.js');
+export const pictures = join(root, 'test-results', 'screens', 'app');
+
+/** The packaged app with a state folder and a workspace of its own. */
+export class DesktopBed {
+  readonly home: string;
+  readonly stateDir: string;
+  readonly workspace: string;
+  readonly model: FakeModel | null;
+  app: ElectronApplication;
+  window: Page;
+
+  private constructor(
+    init: Pick<DesktopBed, 'home' | 'stateDir' | 'workspace' | 'model' | 'app' | 'window'>,
+  ) {
+    this.home = init.home;
+    this.stateDir = init.stateDir;
+    this.workspace = init.workspace;
+    this.model = init.model;
+    this.app = init.app;
+    this.window = init.window;
+  }
+
+  /** `claude`: the real Claude Code on a scripted model; else only the demo. */
+  static async open(options: { claude?: boolean; args?: readonly string[] } = {}): Promise<DesktopBed> {
+    const home = await mkdtemp(join(tmpdir(), 'agent-runtime-e2e-'));
+    const stateDir = join(home, 'state');
+    const workspace = join(home, 'project');
+    await mkdir(workspace);
+    await mkdir(stateDir, { mode: 0o700 });
+    const model = options.claude ? await startFakeAnthropic({}) : null;
+    const harnesses: unknown[] = [{ kind: 'demo', adapter: 'demo' }];
+    if (model) {
+      harnesses.push({
+        kind: 'claude_sdk',
+        adapter: 'claude-code',
+        command: await claudeProgram(),
+        env: {
+          ANTHROPIC_BASE_URL: model.url,
+          ANTHROPIC_API_KEY: 'dummy-key-for-tests',
+          HOME: home,
+          CLAUDE_CONFIG_DIR: join(home, '.claude'),
+          CLAUDE_CODE_MAX_RETRIES: '1',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+          DISABLE_AUTOUPDATER: '1',
+        },
+      });
+    }
+    await writeFile(join(stateDir, 'config.json'), JSON.stringify({ harnesses }));
+    const app = await launch(home, stateDir, workspace, options.args ?? []);
+    const window = await app.firstWindow();
+    return new DesktopBed({ home, stateDir, workspace, model, app, window });
+  }
+
+  /** Starts the app again on the same state. */
+  async reopen(args: readonly string[] = []): Promise<void> {
+    this.app = await launch(this.home, this.stateDir, this.workspace, args);
+    this.window = await this.app.firstWindow();
+  }
+
+  /** A command of the terminal front end against the running app. */
+  async cli(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    return new Promise((done) => {
+      execFile(
+        process.execPath,
+        [cli, ...args, '--state-dir', this.stateDir],
+        { cwd: this.home },
+        (error, stdout, stderr) => {
+          const code = error && typeof error.code === 'number' ? error.code : error ? 1 : 0;
+          done({ code, stdout, stderr });
+        },
+      );
+    });
+  }
+
+  async view(): Promise<ViewLike> {
+    const { stdout } = await this.cli('view', '--json');
+    return JSON.parse(stdout) as ViewLike;
+  }
+
+  async picture(name: string): Promise<void> {
+    await mkdir(pictures, { recursive: true });
+    await this.window.screenshot({ path: join(pictures, `${name}.png`) });
+  }
+
+  /** Types a task into the composer and starts it. */
+  async startTurn(task: string): Promise<void> {
+    await this.window.getByRole('textbox', { name: 'Task' }).fill(task);
+    await this.window.getByRole('button', { name: 'Start Turn' }).click();
+  }
+
+  read(name: string): Promise<string> {
+    return readFile(join(this.workspace, name), 'utf8');
+  }
+
+  async close(): Promise<void> {
+    const process_ = this.app.process();
+    if (process_.exitCode === null && process_.signalCode === null) {
+      const gone = new Promise((done) => process_.once('exit', done));
+      process_.kill('SIGTERM');
+      await gone;
+    }
+    await this.model?.close();
+    await rm(this.home, { recursive: true, force: true });
+  }
+}
+
+/** The few members of the view that the tests look at; the whole is checked by the product's own schema. */
+export interface ViewLike {
+  readonly runtime: { readonly state: string };
+  readonly bindings: readonly {
+    readonly connection: { readonly state: string };
+    readonly harnesses: readonly { readonly kind: string; readonly available: boolean }[];
+  }[];
+  readonly turns: readonly { readonly run_id: string; readonly state: string }[];
+  readonly interactions: readonly { readonly id: string; readonly kind: string }[];
+  readonly cleanup: readonly unknown[];
+  readonly history: readonly {
+    readonly kind: string;
+    readonly outcome: string;
+    readonly decided_by: string | null;
+    readonly detail: string | null;
+  }[];
+  readonly health: readonly { readonly code: string }[];
+}
+
+function launch(
+  home: string,
+  stateDir: string,
+  workspace: string,
+  args: readonly string[],
+): Promise<ElectronApplication> {
+  const { DBUS_SESSION_BUS_ADDRESS, ...rest } = process.env;
+  void DBUS_SESSION_BUS_ADDRESS;
+  return _electron.launch({
+    executablePath: packaged,
+    args: [`--state-dir=${stateDir}`, `--workspace=${workspace}`, ...args],
+    env: { ...rest, HOME: home } as Record<string, string>,
+  });
+}
+
+/** Waits until `look` gives something else than null. */
+export async function until<T>(look: () => Promise<T | null>, what: string): Promise<T> {
+  let found: T | null = null;
+  await expect
+    .poll(
+      async () => {
+        found = await look();
+        return found !== null;
+      },
+      { message: what },
+    )
+    .toBe(true);
+  if (found === null) throw new Error(what);
+  return found;
+}
