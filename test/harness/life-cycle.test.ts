@@ -39,7 +39,7 @@ describe.skipIf(claude === null)('Claude Code', () => {
           when: { lastUser: 'Second' },
           steps: [{ text: 'Running.' }, { tool: 'Bash', id: 'toolu_1', input: { command: 'touch made; sleep 0.5' } }],
         },
-        { when: { body: 'More' }, steps: [{ text: ['Two, ', { hold: 'talking' }, 'never said.'] }] },
+        { when: { lastUser: 'More' }, steps: [{ text: ['Two, ', { hold: 'talking' }, 'never said.'] }] },
         { steps: [{ text: 'Three.' }] },
       ]),
     async completeTurn(_bed, starting) {

@@ -38,7 +38,7 @@ export class ClaudeClient {
   readonly #ports: ClientPorts;
   readonly #native: NativeProcess;
   readonly #waiting = new Map<string, { resolve: (value: unknown) => void; reject: (error: RuntimeError) => void }>();
-  readonly #echoes = new Map<string, () => void>();
+  readonly #echoes = new Map<string, (read: boolean) => void>();
   #handling = false;
   #lines = 0;
   #over = false;
@@ -64,7 +64,7 @@ export class ClaudeClient {
 
   /** Asks the program; resolves with its answer. The limit ends the wait: a late answer is dropped. */
   async control(request: Readonly<Record<string, unknown>>, limitMs: number): Promise<unknown> {
-    if (this.#over) throw unknownOutcome('closed', 'Claude Code is not running any more.');
+    if (this.#over) throw gone();
     const id = this.#ports.random.uuid();
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     // A failed write also ends the program's output, which rejects everything that waits.
@@ -75,15 +75,20 @@ export class ClaudeClient {
     return waited.value;
   }
 
-  /** Answers a request of the program. Resolves when the answer was written and, where the program says so, read. */
+  /**
+   * Answers a request of the program. Resolves when the program has read the answer, which it says by an echo, or
+   * (for one that echoes nothing) when the answer was written a while ago. Rejects when the program is gone.
+   */
   async reply(requestId: string, response: Readonly<Record<string, unknown>>): Promise<void> {
-    const echo = new Promise<void>((resolve) => this.#echoes.set(requestId, resolve));
+    if (this.#over) throw gone();
+    const echo = new Promise<boolean>((resolve) => this.#echoes.set(requestId, resolve));
     try {
       await this.#native.input.write({
         type: 'control_response',
         response: { subtype: 'success', request_id: requestId, response },
       });
-      await within(this.#ports.clock, ECHO_LIMIT_MS, echo);
+      const heard = await within(this.#ports.clock, ECHO_LIMIT_MS, echo);
+      if (heard.kind === 'value' && !heard.value) throw gone();
     } finally {
       this.#echoes.delete(requestId);
     }
@@ -111,10 +116,9 @@ export class ClaudeClient {
     this.#over = true;
     // Reading is over while the program may live on (a line too long, a fault): it is of no use any more.
     if (first === 'read') await within(this.#ports.clock, SILENCE_LIMIT_MS, this.#native.exited);
-    const gone = unknownOutcome('closed', 'Claude Code ended before it answered.');
-    for (const { reject } of this.#waiting.values()) reject(gone);
+    for (const { reject } of this.#waiting.values()) reject(gone());
     this.#waiting.clear();
-    for (const resolve of this.#echoes.values()) resolve();
+    for (const resolve of this.#echoes.values()) resolve(false);
     return this.#broken ?? (await this.#farewell());
   }
 
@@ -165,7 +169,7 @@ export class ClaudeClient {
     switch (message.type) {
       case 'control_response': {
         const { request_id: id, subtype, response } = message.response;
-        this.#echoes.get(id)?.();
+        this.#echoes.get(id)?.(true);
         const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
         if (subtype === 'success') waiting?.resolve(response);
@@ -182,3 +186,4 @@ export class ClaudeClient {
   }
 }
 
+const gone = (): RuntimeError => unknownOutcome('closed', 'Claude Code ended before it answered.');

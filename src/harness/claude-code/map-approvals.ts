@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+
 import type { ChoiceQuestion } from '../../protocol/interactions.ts';
 import type {
   ChoiceAnswer,
@@ -8,7 +10,7 @@ import type {
   PermissionAnswer,
 } from '../adapter.ts';
 import { unifiedDiff } from '../unified-diff.ts';
-import { placeOf, readShownFile } from '../workspace-file.ts';
+import { hasCode, placeOf, readShownFile } from '../workspace-file.ts';
 import { splitMcpName } from './map-tools.ts';
 import { askInput, type CanUseTool } from './native-types.ts';
 
@@ -147,13 +149,20 @@ function replacementOf(value: unknown): Replacement | null {
 async function changeOf(path: string, edit: Edit, look: Look): Promise<NativeFileChange> {
   if (look === null) return { path, kind: 'update', diff: alone(edit) };
   const place = await placeOf(look.workspace, path);
-  const current = place.inside ? await readShownFile(place.path) : { kind: 'unreadable' as const };
+  const current = place.inside ? await readShownFile(place.path) : { kind: await presence(place.path) };
   const kind = current.kind === 'missing' ? 'add' : 'update';
   const before = current.kind === 'text' ? current.text : '';
   const after = current.kind === 'unreadable' ? null : applied(before, edit);
   const diff = after === null ? alone(edit) : unifiedDiff(before, after);
   return { path: place.shown, kind, diff, insideWorkspace: place.inside };
 }
+
+/** Outside the workspace only whether something is there is looked at. */
+const presence = (path: string): Promise<'missing' | 'unreadable'> =>
+  lstat(path).then(
+    () => 'unreadable',
+    (error: unknown) => (hasCode(error, 'ENOENT') ? 'missing' : 'unreadable'),
+  );
 
 /** Null when a part is not found: the program will refuse the edit, and the file shows nothing. */
 function applied(before: string, edit: Edit): string | null {

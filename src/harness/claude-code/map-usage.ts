@@ -39,7 +39,8 @@ export class UsageMeter {
     const reported = result.usage ? merge(none, result.usage) : live;
     this.#settled = add(this.#settled, result.is_error ? greater(live, reported) : reported);
     this.#live = new Map();
-    if (result.usage) this.#seen = true;
+    // Zeros of a turn that failed before the model said anything are no measurement.
+    if (result.usage && (!result.is_error || greatest(this.#settled) > 0)) this.#seen = true;
     for (const model of Object.values(result.model_usage_since_last_result ?? {})) {
       if (typeof model.costUSD === 'number') this.#cost = (this.#cost ?? 0) + model.costUSD;
     }
@@ -85,5 +86,6 @@ const combine = (a: Tokens, b: Tokens, by: (x: number, y: number) => number): To
   output: by(a.output, b.output),
   thinking: by(a.thinking, b.thinking),
 });
+const greatest = (tokens: Tokens): number => Math.max(...Object.values(tokens));
 const add = (a: Tokens, b: Tokens): Tokens => combine(a, b, (x, y) => x + y);
 const greater = (a: Tokens, b: Tokens): Tokens => combine(a, b, Math.max);
