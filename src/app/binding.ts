@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import type { BindingView, HarnessView } from '../contract/view.ts';
-import { Link, type BootstrapOutcome, type ConnectionRouter } from '../connection/link.ts';
+import { Link, type BootstrapOutcome, type ConnectionRouter, type LinkHooks } from '../connection/link.ts';
 import type { LinkSender } from '../connection/link-sender.ts';
 import { bootstrap } from '../enrol/bootstrap.ts';
 import { permanent, type Failure } from '../observe/failure.ts';
@@ -13,6 +13,7 @@ import type { RuntimeFact } from '../runtime/facts.ts';
 import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts';
 import type { Binding, InteractionSettings, OfferedHarness } from '../runtime/ports.ts';
 import { Router } from '../runtime/router.ts';
+import type { SuspensionMemory } from '../runtime/suspension.ts';
 import { connectionView } from './connection-words.ts';
 
 /** What a binding connects to, with a credential that only `secret` ever hands out. */
@@ -49,6 +50,8 @@ export class BoundRuntime {
   readonly link: Link;
   readonly #ports: BindingPorts;
   #router: Router | null = null;
+  /** Outlives the router of one connection: a repeated resume is answered as accepted. */
+  readonly #suspensions: SuspensionMemory = { resumed: null };
 
   constructor(target: BindingTarget, ports: BindingPorts) {
     this.target = target;
@@ -69,7 +72,7 @@ export class BoundRuntime {
           expectedUrl: target.expectedUrl,
           signal,
         }),
-      createRouter: (sender) => this.#createRouter(sender),
+      createRouter: (sender, hooks) => this.#createRouter(sender, hooks),
       heartbeat: () => this.#heartbeat(),
       onChange: () => ports.onChange(),
     });
@@ -128,7 +131,7 @@ export class BoundRuntime {
     return this.target.secret();
   }
 
-  #createRouter(sender: LinkSender): ConnectionRouter {
+  #createRouter(sender: LinkSender, hooks: LinkHooks): ConnectionRouter {
     const { target } = this;
     const router = new Router(
       {
@@ -142,12 +145,17 @@ export class BoundRuntime {
         executorIdleMs: this.#ports.executorIdleMs,
         paused: () => this.#ports.paused(),
         facts: (fact) => this.#ports.onFact(this, fact),
+        suspension: {
+          memory: this.#suspensions,
+          hooks: { armed: () => hooks.suspended(), failed: () => hooks.drop() },
+        },
       },
       sender,
     );
     this.#router = router;
     return {
       receive: (data) => router.receive(data),
+      resumeOn: (next, data) => router.resumeOn(next, data),
       shutdown: async () => {
         const result = await router.shutdown();
         if (result.kind === 'settled' && this.#router === router) this.#router = null;

@@ -2,7 +2,13 @@
  * Notices two programs that evict each other with one credential (runtime-behaviour 1.10): several connections lost
  * soon after they opened. While that lasts, the next attempt waits much longer and the window says why.
  */
-export const flapLimits = { shortLived: 10_000, losses: 4, window: 60_000, firstDelay: 60_000, mostDelay: 240_000 } as const;
+export const flapLimits = {
+  shortLived: 10_000,
+  losses: 4,
+  window: 60_000,
+  firstDelay: 60_000,
+  mostDelay: 240_000,
+} as const;
 
 export class FlapGuard {
   #losses: number[] = [];

@@ -1,8 +1,9 @@
 import { backoffDelay, backoffLimits } from './backoff.ts';
-import { transient, type Failure } from '../observe/failure.ts';
+import { permanent, transient, type Failure } from '../observe/failure.ts';
 import { FlapGuard } from './flap-guard.ts';
-import { Liveness, watchClock } from './liveness.ts';
-import { LinkSender } from './link-sender.ts';
+import { watchClock } from './liveness.ts';
+import type { LinkSender } from './link-sender.ts';
+import { Serving, SocketInbox } from './serving.ts';
 import { Socket } from './socket.ts';
 import { advance, type ConnectionEvent, type ConnectionState } from './states.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -19,7 +20,19 @@ export interface ConnectionRouter {
    * Ends everything this connection owned. `unsettled` lists what blocks; calling again retries only that. A
    * caller's patience never discards anything.
    */
-  shutdown(): Promise<{ readonly kind: 'settled' } | { readonly kind: 'unsettled'; readonly blockers: readonly string[] }>;
+  shutdown(): Promise<
+    { readonly kind: 'settled' } | { readonly kind: 'unsettled'; readonly blockers: readonly string[] }
+  >;
+  /** First message after a planned suspension; true when it was the matching resume. */
+  resumeOn(sender: LinkSender, data: Uint8Array): Promise<boolean>;
+}
+
+/** What a router may ask of its link for a planned suspension. */
+export interface LinkHooks {
+  /** Everything is drained and told: close the socket, keep the router. */
+  suspended(): void;
+  /** Give this connection up. */
+  drop(): void;
 }
 
 export type BootstrapOutcome =
@@ -35,7 +48,7 @@ export interface LinkOptions {
   /** Reads the credential, or says why there is none. Never logged, never kept longer than a call. */
   credential(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }>;
   bootstrap(credential: string, deviceId: string, signal: AbortSignal): Promise<BootstrapOutcome>;
-  createRouter(sender: LinkSender): ConnectionRouter;
+  createRouter(sender: LinkSender, hooks: LinkHooks): ConnectionRouter;
   /** Payload of the next heartbeat, computed anew each time. */
   heartbeat(): HeartbeatPayload;
   /** Called after each change of state and of what was last received. */
@@ -43,8 +56,13 @@ export interface LinkOptions {
 }
 
 const bootstrapTimeout = 10_000;
+/** One wait for a router to settle, and the pause before it is asked again. Milliseconds. */
+const shutdownWait = 5_000;
+const shutdownPause = 1_000;
 const longOutage = 5 * 60_000;
-const provedAfter = 5_000;
+/** Suspended: the first attempt to resume, and how long one waits for Core's word. Milliseconds. */
+const firstResume = 30_000;
+const resumeAnswer = 30_000;
 
 /**
  * One authenticated link to Core: the driver of `states.ts`. At most one socket and one router exist at a time, and
@@ -58,7 +76,10 @@ export class Link {
   #abort: AbortController | null = null;
   #waiting: Timer | null = null;
   #stopClockWatch: () => void;
+  /** The open socket at work. */
   #serving: Serving | null = null;
+  /** What the present or suspended connection owns; settled before another one may dial. */
+  #router: ConnectionRouter | null = null;
   #lastReceivedAt: number | null = null;
   #blockers: readonly string[] = [];
   #wokeAt: number | null = null;
@@ -83,10 +104,7 @@ export class Link {
   }
   /** Set while it is not yet known whether the connection survived a sleep. */
   get checkingSince(): number | null {
-    return this.#serving?.liveness.underCheck ? this.#wokeAt : null;
-  }
-  get router(): ConnectionRouter | null {
-    return this.#serving?.router ?? null;
+    return this.#serving?.checking ? this.#wokeAt : null;
   }
 
   start(): void {
@@ -102,15 +120,23 @@ export class Link {
   /** The machine woke or the network changed. */
   wake(): void {
     this.#wokeAt = this.#o.clock.now();
-    if (this.#state.state === 'serving') {
-      this.#serving?.liveness.check();
-      this.#o.onChange();
-    } else if (this.#state.state === 'waiting') this.retry();
+    switch (this.#state.state) {
+      case 'serving':
+        this.#serving?.check();
+        this.#o.onChange();
+        return;
+      case 'waiting':
+      case 'suspended':
+        this.retry();
+        return;
+      default:
+        return;
+    }
   }
 
   /** Sends the next heartbeat at once: availability changed. */
   beatNow(): void {
-    this.#serving?.beat();
+    if (this.#state.state === 'serving') this.#serving?.beat();
   }
 
   /** Resolves when the link has stopped, which is not before everything it owned has settled. */
@@ -131,28 +157,25 @@ export class Link {
     if (!next) return false;
     const previous = this.#state;
     this.#state = next;
-    if (next.state !== previous.state) {
+    if (entryOf(next) !== entryOf(previous)) {
       this.#o.logger.info(`connection.${next.state}`, {
         attempt: 'attempt' in next ? next.attempt : null,
         reason: 'failure' in next ? (next.failure?.code ?? null) : null,
         detail: 'failure' in next ? (next.failure?.detail ?? null) : null,
       });
-      this.#leave(previous);
+      this.#leave();
       this.#enter(next);
     }
     this.#o.onChange();
     return true;
   }
 
-  #leave(previous: ConnectionState): void {
-    if (previous.state === 'waiting') {
-      this.#waiting?.cancel();
-      this.#waiting = null;
-    }
-    if (previous.state === 'bootstrapping' || previous.state === 'dialing') {
-      this.#abort?.abort();
-      this.#abort = null;
-    }
+  /** Whatever waited or was under way belongs to the state that is left. */
+  #leave(): void {
+    this.#waiting?.cancel();
+    this.#waiting = null;
+    this.#abort?.abort();
+    this.#abort = null;
   }
 
   #enter(next: ConnectionState): void {
@@ -166,6 +189,9 @@ export class Link {
       case 'waiting':
         this.#waiting = this.#o.clock.after(next.until - next.since, () => this.#apply({ type: 'retry' }));
         return;
+      case 'suspended':
+        this.#suspended(next);
+        return;
       case 'settling':
         void this.#settle();
         return;
@@ -173,8 +199,23 @@ export class Link {
         this.#notifyStopped();
         return;
       case 'serving':
-      case 'suspended':
       case 'parked':
+        return;
+    }
+  }
+
+  #suspended(next: Extract<ConnectionState, { state: 'suspended' }>): void {
+    switch (next.phase) {
+      case 'waiting': {
+        const wait = Math.max(0, (next.until ?? 0) - this.#o.clock.now());
+        this.#waiting = this.#o.clock.after(wait, () => this.#apply({ type: 'retry' }));
+        return;
+      }
+      case 'dialing':
+        void this.#dial(next.attempt);
+        return;
+      case 'awaiting':
+        this.#waiting = this.#o.clock.after(resumeAnswer, () => this.#serving?.fail(transient('timeout')));
         return;
     }
   }
@@ -184,7 +225,8 @@ export class Link {
   }
 
   #fail(attempt: number, failure: Failure, bootstrapNext: boolean): void {
-    const steady = failure.class === 'attention' ? backoffLimits.most : backoffDelay(attempt, this.#o.random.fraction());
+    const steady =
+      failure.class === 'attention' ? backoffLimits.most : backoffDelay(attempt, this.#o.random.fraction());
     this.#apply({ type: 'failed', failure, delay: steady, bootstrap: bootstrapNext });
   }
 
@@ -201,7 +243,9 @@ export class Link {
     const result = await this.#o.bootstrap(secret.secret, this.#o.deviceId, limit.signal);
     timer.cancel();
     if (abort.signal.aborted) return;
-    if (result.kind === 'failed') return this.#fail(attempt, limit.signal.aborted ? transient('timeout') : result.failure, true);
+    if (result.kind === 'failed') {
+      return this.#fail(attempt, limit.signal.aborted ? transient('timeout') : result.failure, true);
+    }
     this.#endpoint = result;
     this.#apply({ type: 'bootstrapped' });
   }
@@ -218,18 +262,14 @@ export class Link {
     url.searchParams.delete('token');
     url.searchParams.set('device_id', endpoint.deviceId);
     url.searchParams.set('version', WIRE_VERSION);
-    const holder: { serving: Serving | null } = { serving: null };
+    const inbox = new SocketInbox();
     const result = await Socket.dial({
       url,
       credential: secret.secret,
       userAgent: this.#o.userAgent,
       clock: this.#o.clock,
       signal: abort.signal,
-      events: {
-        onMessage: (data) => holder.serving?.router.receive(data),
-        onAlive: () => holder.serving?.alive(),
-        onClosed: (failure) => holder.serving?.closed(failure),
-      },
+      events: inbox,
     });
     if (result.kind === 'aborted') return;
     if (abort.signal.aborted) {
@@ -241,103 +281,105 @@ export class Link {
       const stale = lostLong && this.#o.clock.now() - (this.#lastReceivedAt ?? 0) > longOutage;
       return this.#fail(attempt, result.failure, stale);
     }
-    this.#serve(result.socket, endpoint.heartbeatMs, holder);
+    this.#serve(result.socket, endpoint.heartbeatMs, inbox);
   }
 
-  #serve(socket: Socket, heartbeatMs: number, holder: { serving: Serving | null }): void {
+  #serve(socket: Socket, heartbeatMs: number, inbox: SocketInbox): void {
     const { clock, logger } = this.#o;
-    const sender = new LinkSender(socket.outbox, clock, logger);
-    const router = this.#o.createRouter(sender);
-    const openedAt = clock.monotonic();
-    let beatTimer: Timer | null = null;
-    const beat = (): void => {
-      beatTimer?.cancel();
-      // A late or failed heartbeat is skipped; liveness, not the heartbeat, decides that the connection is gone.
-      void sender.send({ type: 'heartbeat', payload: this.#o.heartbeat() }, heartbeatMs).then((sent) => {
-        if (sent !== 'written') logger.warn('heartbeat.skipped', { result: sent });
-      });
-      beatTimer = clock.after(heartbeatMs, beat);
-    };
-    const liveness = new Liveness({
+    const serving: Serving = new Serving(socket, {
       clock,
-      intervalMs: heartbeatMs,
-      ping: () => socket.ping(),
-      dead: () => socket.fail(transient('read_timeout')),
+      logger,
+      heartbeatMs,
+      heartbeat: () => this.#o.heartbeat(),
+      onAlive: () => (this.#lastReceivedAt = clock.now()),
+      onProved: () => {
+        this.#flaps.proved();
+        this.#apply({ type: 'proved' });
+      },
+      onMessage: (data) => this.#message(serving, data),
+      onLost: (failure) => this.#lost(serving, failure),
     });
-    const serving: Serving = {
-      socket,
-      router,
-      liveness,
-      beat,
-      alive: () => {
-        liveness.alive();
-        this.#lastReceivedAt = clock.now();
-        if (clock.monotonic() - openedAt >= provedAfter && this.#state.state === 'serving' && !this.#state.proved) {
-          this.#flaps.proved();
-          this.#apply({ type: 'proved' });
-        }
-      },
-      closed: (failure) => {
-        if (this.#serving !== serving) return;
-        liveness.stop();
-        beatTimer?.cancel();
-        if (failure === null) return; // our own close, made while settling
-        const flap = this.#flaps.lost(clock.monotonic(), openedAt);
-        const attempt = this.#state.state === 'serving' ? this.#state.attempt : 0;
-        const pause =
-          attempt === 0 ? backoffLimits.pauseAfterLoss : backoffDelay(attempt + 1, this.#o.random.fraction());
-        this.#apply({
-          type: 'lost',
-          failure: flap > 0 && failure.class !== 'permanent' ? transient('flapping') : failure,
-          delay: Math.max(pause, flap),
-        });
-      },
-    };
+    const resuming = this.#state.state === 'suspended';
     this.#serving = serving;
-    holder.serving = serving;
     if (!this.#apply({ type: 'dialed' })) {
-      socket.close();
+      this.#serving = null;
+      serving.close();
       return;
     }
-    beat();
-    // Asking early shows soon whether the peer answers at all, and proves the connection when it does.
-    const prove = clock.after(provedAfter, () => socket.ping(), { background: true });
-    serving.stopProving = () => {
-      prove.cancel();
-      beatTimer?.cancel();
-    };
+    if (!resuming) {
+      this.#router = this.#o.createRouter(serving.sender, {
+        suspended: () => this.#suspend(serving),
+        drop: () => serving.fail(transient('closed_by_core')),
+      });
+      serving.beat();
+    }
+    inbox.attach(serving);
+  }
+
+  #message(serving: Serving, data: Buffer): void {
+    if (this.#state.state !== 'suspended') {
+      this.#router?.receive(data);
+      return;
+    }
+    // Until the matching resume nothing else is accepted, and nothing is said.
+    const router = this.#router;
+    if (!router || this.#state.phase !== 'awaiting') return;
+    void router.resumeOn(serving.sender, data).then((resumed) => {
+      if (this.#serving !== serving) return;
+      if (resumed && this.#apply({ type: 'resumed' })) serving.beat();
+      else if (!resumed)
+        this.#apply({ type: 'resume_refused', failure: permanent('suspended_by_core', 'no resume') });
+    });
+  }
+
+  #lost(serving: Serving, failure: Failure): void {
+    if (this.#serving !== serving) return;
+    const { clock } = this.#o;
+    if (this.#state.state === 'suspended') {
+      const { attempt } = this.#state;
+      this.#serving = null;
+      this.#apply({ type: 'lost', failure, delay: backoffDelay(attempt, this.#o.random.fraction()) });
+      return;
+    }
+    const flap = this.#flaps.lost(clock.monotonic(), serving.openedAt);
+    const attempt = this.#state.state === 'serving' ? this.#state.attempt : 0;
+    const pause =
+      attempt === 0 ? backoffLimits.pauseAfterLoss : backoffDelay(attempt + 1, this.#o.random.fraction());
+    this.#apply({
+      type: 'lost',
+      failure: flap > 0 && failure.class !== 'permanent' ? transient('flapping') : failure,
+      delay: Math.max(pause, flap),
+    });
+  }
+
+  /** Core's quiesce was answered: the socket is closed, the router waits for the resume. */
+  #suspend(serving: Serving): void {
+    if (this.#serving !== serving) return;
+    this.#serving = null;
+    serving.close();
+    this.#apply({ type: 'suspended', delay: firstResume });
   }
 
   /** Closes the socket first, so that nothing more is said, and then waits for the router however long it takes. */
   async #settle(): Promise<void> {
-    const serving = this.#serving;
-    if (!serving) {
-      this.#apply({ type: 'settled' });
-      return;
-    }
-    serving.stopProving?.();
-    serving.liveness.stop();
-    serving.socket.close();
-    for (;;) {
-      const outcome = await within(this.#o.clock, 5_000, serving.router.shutdown());
+    this.#serving?.close();
+    this.#serving = null;
+    const router = this.#router;
+    while (router) {
+      const outcome = await within(this.#o.clock, shutdownWait, router.shutdown());
       if (outcome.kind === 'value' && outcome.value.kind === 'settled') break;
-      this.#blockers = outcome.kind === 'value' && outcome.value.kind === 'unsettled' ? outcome.value.blockers : [];
+      this.#blockers =
+        outcome.kind === 'value' && outcome.value.kind === 'unsettled' ? outcome.value.blockers : [];
       this.#o.logger.warn('connection.unsettled', { blockers: this.#blockers.length });
       this.#o.onChange();
-      await delay(this.#o.clock, 1_000);
+      await delay(this.#o.clock, shutdownPause);
     }
     this.#blockers = [];
-    this.#serving = null;
+    this.#router = null;
     this.#apply({ type: 'settled' });
   }
 }
 
-interface Serving {
-  readonly socket: Socket;
-  readonly router: ConnectionRouter;
-  readonly liveness: Liveness;
-  beat(): void;
-  alive(): void;
-  closed(failure: Failure | null): void;
-  stopProving?: () => void;
-}
+/** What is done on entry: a state, and the phase of a suspension. */
+const entryOf = (state: ConnectionState): string =>
+  state.state === 'suspended' ? `${state.state}:${state.phase}` : state.state;

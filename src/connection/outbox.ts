@@ -51,7 +51,9 @@ export class Outbox {
 
   /** True while streamed output has to wait: the moment to merge adjacent text. */
   get backedUp(): boolean {
-    return this.#waitingBulk.length > 0 || this.#used() >= outboxLimits.frames - outboxLimits.reservedForControl;
+    return (
+      this.#waitingBulk.length > 0 || this.#used() >= outboxLimits.frames - outboxLimits.reservedForControl
+    );
   }
   get frames(): number {
     return this.#used();
@@ -61,7 +63,11 @@ export class Outbox {
    * Queues a frame. `entered` resolves when it has a place in the order (or the outbox failed), `written` when the
    * socket flushed it or can no longer do so. `withdraw` takes back a frame that has not entered yet.
    */
-  push(text: string, bytes: number, bulk: boolean): { entered: Promise<boolean>; written: Promise<'written' | 'failed'>; withdraw: () => boolean } {
+  push(
+    text: string,
+    bytes: number,
+    bulk: boolean,
+  ): { entered: Promise<boolean>; written: Promise<'written' | 'failed'>; withdraw: () => boolean } {
     if (this.#closed) {
       return { entered: Promise.resolve(false), written: Promise.resolve('failed'), withdraw: () => false };
     }

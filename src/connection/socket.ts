@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import WebSocket from 'ws';
 import type { Clock, Timer } from '../platform/clock.ts';
 import { fromNetworkError, fromStatus, permanent, transient, type Failure } from '../observe/failure.ts';
@@ -63,7 +64,7 @@ export class Socket {
     events: SocketEvents;
     signal: AbortSignal;
     /** Extra TLS or agent settings from the platform. */
-    agent?: import('node:http').Agent;
+    agent?: Agent;
   }): Promise<{ kind: 'open'; socket: Socket } | { kind: 'failed'; failure: Failure } | { kind: 'aborted' }> {
     return new Promise((resolve) => {
       const ws = new WebSocket(options.url, {
@@ -133,7 +134,8 @@ export class Socket {
     this.#reported = true;
     this.outbox.close();
     if (this.#closedBy !== undefined && this.#closedBy === null) return this.#events.onClosed(null);
-    if (code === socketLimits.retiredCode) return this.#events.onClosed(permanent('binding_retired', String(code)));
+    if (code === socketLimits.retiredCode)
+      return this.#events.onClosed(permanent('binding_retired', String(code)));
     this.#events.onClosed(this.#closedBy ?? transient('closed_by_core', code === 1006 ? null : String(code)));
   }
 }

@@ -70,7 +70,9 @@ export function admit(current: AdmissionState, event: AdmissionEvent): Admission
     case 'undeliverable':
       return beforeStart ? to({ state: 'failed', code: 'status_delivery_failed' }) : null;
     case 'connection_closed':
-      return beforeStart || phase.state === 'starting' ? to({ state: 'failed', code: 'connection_closed' }) : null;
+      return beforeStart || phase.state === 'starting'
+        ? to({ state: 'failed', code: 'connection_closed' })
+        : null;
     default:
       return assertNever(event);
   }

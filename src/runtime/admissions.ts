@@ -8,8 +8,19 @@ import type {
   PreparationRejectionCode,
   PreparationStatusPayload,
 } from '../protocol/preparation.ts';
-import { admit, freshAdmission, isOpen, reusedAdmission, type AdmissionEvent, type AdmissionState } from './admission-state.ts';
-import { checkExecutorConfiguration, checkReadOnlyConfiguration, configurationFingerprint } from './configuration-checks.ts';
+import {
+  admit,
+  freshAdmission,
+  isOpen,
+  reusedAdmission,
+  type AdmissionEvent,
+  type AdmissionState,
+} from './admission-state.ts';
+import {
+  checkExecutorConfiguration,
+  checkReadOnlyConfiguration,
+  configurationFingerprint,
+} from './configuration-checks.ts';
 import { isInvalid } from './executor-state.ts';
 import type { ExecutorRecord, Executors } from './executors.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -50,7 +61,21 @@ export class Admission {
   startFingerprint: string | null = null;
   startPublished = false;
 
-  constructor(init: Pick<Admission, 'handle' | 'requestId' | 'requestFingerprint' | 'executor' | 'configuration' | 'reused' | 'expiresAt' | 'deadline' | 'trace' | 'state'>) {
+  constructor(
+    init: Pick<
+      Admission,
+      | 'handle'
+      | 'requestId'
+      | 'requestFingerprint'
+      | 'executor'
+      | 'configuration'
+      | 'reused'
+      | 'expiresAt'
+      | 'deadline'
+      | 'trace'
+      | 'state'
+    >,
+  ) {
     this.handle = init.handle;
     this.requestId = init.requestId;
     this.requestFingerprint = init.requestFingerprint;
@@ -84,8 +109,14 @@ export class Admissions {
     return this.#byHandle.size;
   }
 
-  prepare(requestId: string, payload: ExecutionPreparePayload, trace: string | undefined, text: string): void {
-    const reject = (code: PreparationRejectionCode): void => this.reject(requestId, code, 'execution_prepare', trace);
+  prepare(
+    requestId: string,
+    payload: ExecutionPreparePayload,
+    trace: string | undefined,
+    text: string,
+  ): void {
+    const reject = (code: PreparationRejectionCode): void =>
+      this.reject(requestId, code, 'execution_prepare', trace);
     if (requestId.trim() === '') return reject('invalid_request');
     const { ports, executors } = this.#host;
     if (payload.configuration.workspace_read_only) {
@@ -130,7 +161,8 @@ export class Admissions {
   }
 
   start(requestId: string, payload: ExecutionStartPayload, trace: string | undefined): void {
-    const reject = (code: PreparationRejectionCode): void => this.reject(requestId, code, 'execution_start', trace);
+    const reject = (code: PreparationRejectionCode): void =>
+      this.reject(requestId, code, 'execution_start', trace);
     const { handle, executor_id: executorId, run_id: runId, input } = payload;
     if (handle === '' || executorId === '' || runId.trim() === '') return reject('invalid_start');
     if (this.#host.mutationActive()) return reject('resource_unavailable');
@@ -148,7 +180,8 @@ export class Admissions {
     const { executor } = admission;
     const holds = executor.state.state === 'admitted' && executor.state.handle === handle;
     if (phase.state !== 'ready' || !holds) {
-      const uncertain = phase.state === 'ready' && isInvalid(executor.state) && executor.state.state !== 'gone';
+      const uncertain =
+        phase.state === 'ready' && isInvalid(executor.state) && executor.state.state !== 'gone';
       return reject(uncertain ? 'executor_cleanup_unconfirmed' : 'preparation_not_ready');
     }
     if (this.#host.ports.clock.monotonic() >= admission.deadline) return this.#expire(admission);
@@ -181,7 +214,8 @@ export class Admissions {
   }
 
   release(requestId: string, payload: ExecutionReleasePayload, trace: string | undefined): void {
-    const reject = (code: PreparationRejectionCode): void => this.reject(requestId, code, 'execution_release', trace);
+    const reject = (code: PreparationRejectionCode): void =>
+      this.reject(requestId, code, 'execution_release', trace);
     if (payload.handle === '') return reject('invalid_release');
     if (this.#host.readOnly.release(payload.handle, requestId)) return;
     const admission = this.#byHandle.get(payload.handle);
@@ -227,7 +261,8 @@ export class Admissions {
     print: string,
   ): PreparationRejectionCode | null {
     const environmentId = configuration.local_environment?.id ?? null;
-    if (existing.environmentId !== environmentId || existing.fingerprint !== print) return 'configuration_conflict';
+    if (existing.environmentId !== environmentId || existing.fingerprint !== print)
+      return 'configuration_conflict';
     switch (existing.state.state) {
       case 'closing':
       case 'unconfirmed':
@@ -242,7 +277,8 @@ export class Admissions {
     }
     const wanted = configuration.agent_session_id;
     if (wanted !== undefined && wanted !== existing.nativeSessionId) return 'native_session_conflict';
-    if (configuration.require_existing_native_session && existing.nativeSessionId === null) return 'history_unavailable';
+    if (configuration.require_existing_native_session && existing.nativeSessionId === null)
+      return 'history_unavailable';
     return null;
   }
 
@@ -273,7 +309,15 @@ export class Admissions {
         policy: ports.interactions.policy,
       },
     );
-    const admission = this.#grant(handle, requestId, requestFingerprint, executor, configuration, false, trace);
+    const admission = this.#grant(
+      handle,
+      requestId,
+      requestFingerprint,
+      executor,
+      configuration,
+      false,
+      trace,
+    );
     void this.#publish(admission).then((sent) => {
       if (sent !== 'written' && this.#apply(admission, { type: 'undeliverable' })) this.#abandon(admission);
     });
@@ -289,7 +333,15 @@ export class Admissions {
   ): void {
     const handle = this.#host.ports.random.uuid();
     this.#host.executors.apply(executor, { type: 'admit', handle });
-    const admission = this.#grant(handle, requestId, requestFingerprint, executor, configuration, true, trace);
+    const admission = this.#grant(
+      handle,
+      requestId,
+      requestFingerprint,
+      executor,
+      configuration,
+      true,
+      trace,
+    );
     void this.#publishReady(admission);
   }
 
@@ -315,7 +367,9 @@ export class Admissions {
       deadline: clock.monotonic() + budgets.admissionLifetime,
       state: reused ? reusedAdmission : freshAdmission,
     });
-    admission.timer = clock.after(budgets.admissionLifetime, () => this.#expire(admission), { background: true });
+    admission.timer = clock.after(budgets.admissionLifetime, () => this.#expire(admission), {
+      background: true,
+    });
     this.#byHandle.set(handle, admission);
     this.#byRequest.set(requestId, admission);
     return admission;
@@ -386,7 +440,8 @@ export class Admissions {
   #abandon(admission: Admission): void {
     const { executor } = admission;
     const { executors } = this.#host;
-    if (executor.state.state === 'admitted' && executor.state.handle === admission.handle) executors.rest(executor);
+    if (executor.state.state === 'admitted' && executor.state.handle === admission.handle)
+      executors.rest(executor);
     else if (executor.state.state === 'preparing') void executors.close(executor, 'invalidated');
   }
 
@@ -430,7 +485,11 @@ export class Admissions {
   #owns(admission: Admission): boolean {
     const { state } = admission.executor;
     if (isOpen(admission.state)) return true;
-    return state.state === 'running' && 'runId' in admission.state.phase && admission.state.phase.runId === state.runId;
+    return (
+      state.state === 'running' &&
+      'runId' in admission.state.phase &&
+      admission.state.phase.runId === state.runId
+    );
   }
 
   #forget(admission: Admission): void {

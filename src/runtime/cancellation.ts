@@ -20,7 +20,12 @@ export class Cancellations {
     this.#closed = closed;
   }
 
-  receive(run: Run | undefined, runId: string, deliveryId: string | undefined, trace: string | undefined): void {
+  receive(
+    run: Run | undefined,
+    runId: string,
+    deliveryId: string | undefined,
+    trace: string | undefined,
+  ): void {
     const reply = (ack: Omit<InteractionDecisionAck, 'delivery_id'>): void => {
       if (deliveryId === undefined || deliveryId === '' || this.#closed()) return;
       void this.#sender.send(
@@ -38,7 +43,9 @@ export class Cancellations {
     this.#ports.facts({ type: 'evidence', runId, fact: 'cancel_requested', by: 'core', detail: null });
     const attempt = run.claim('abort', 'cancel');
     void within(this.#ports.clock, budgets.cancelReceipt, attempt).then((result) => {
-      reply(result.kind === 'timeout' ? { applied: false, error_code: 'cancel_timeout' } : receipt(result.value));
+      reply(
+        result.kind === 'timeout' ? { applied: false, error_code: 'cancel_timeout' } : receipt(result.value),
+      );
     });
   }
 }

@@ -67,7 +67,9 @@ export function checkDirectConfiguration(
     isViolation(readModelOptions(configuration)) ||
     repeatedHarnessConfig(text, ['payload']) !== undefined ||
     configurationViolation(configuration, offered.probe.capabilities) !== undefined;
-  return unsupported ? 'The request asks for something this agent does not support. Nothing was started.' : null;
+  return unsupported
+    ? 'The request asks for something this agent does not support. Nothing was started.'
+    : null;
 }
 
 /** Identity of a configuration for reuse: without what differs from Turn to Turn (wire 5.3). */

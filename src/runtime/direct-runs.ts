@@ -35,7 +35,9 @@ export class DirectRuns {
     const print = configurationFingerprint(payload);
     const existing = executors.byStateKey(key);
     if (existing && (existing.state.state !== 'idle' || existing.fingerprint !== print)) {
-      return refuse('The Session of this request is in use or was configured differently. Nothing was started.');
+      return refuse(
+        'The Session of this request is in use or was configured differently. Nothing was started.',
+      );
     }
     if (!executors.canActivate || (!existing && !executors.canCreate)) {
       return refuse('All places are taken. Nothing was started.');
@@ -92,18 +94,31 @@ export class DirectRuns {
     void this.#begin(run, payload, fresh);
   }
 
-  async #begin(run: ReturnType<AdmissionHost['createRun']>, payload: PromptRequestPayload, fresh: boolean): Promise<void> {
+  async #begin(
+    run: ReturnType<AdmissionHost['createRun']>,
+    payload: PromptRequestPayload,
+    fresh: boolean,
+  ): Promise<void> {
     const { executor } = run;
     if (fresh) {
       const prepared = await executor.preparation;
-      if (prepared.kind === 'failed' || !this.#host.executors.apply(executor, { type: 'run', runId: run.id })) {
+      if (
+        prepared.kind === 'failed' ||
+        !this.#host.executors.apply(executor, { type: 'run', runId: run.id })
+      ) {
         run.output.fail('The agent could not be prepared. Nothing was submitted to it.');
         void run.claim('abort', 'start_failed');
         return;
       }
     }
     if (run.release.state !== 'open') return;
-    this.#host.ports.facts({ type: 'evidence', runId: run.id, fact: 'prepared', by: 'runtime', detail: null });
+    this.#host.ports.facts({
+      type: 'evidence',
+      runId: run.id,
+      fact: 'prepared',
+      by: 'runtime',
+      detail: null,
+    });
     const outcome = await run.begin(payload.input ?? []);
     if (outcome.kind === 'no_turn') {
       run.output.fail('The agent did not take the Turn. Nothing was submitted to it.');
@@ -118,5 +133,7 @@ export class DirectRuns {
 
 function sessionOf(stateKey: string): string | null {
   const prefix = 'agents-api-';
-  return stateKey.startsWith(prefix) && stateKey.length > prefix.length ? stateKey.slice(prefix.length) : null;
+  return stateKey.startsWith(prefix) && stateKey.length > prefix.length
+    ? stateKey.slice(prefix.length)
+    : null;
 }

@@ -11,7 +11,12 @@ export type ExecutorState =
   /** `lease` numbers the idle period, so that a timer of an earlier one does nothing. */
   | { readonly state: 'idle'; readonly lease: number; readonly since: number }
   | { readonly state: 'closing'; readonly reason: CloseReason; readonly attempt: number }
-  | { readonly state: 'unconfirmed'; readonly reason: CloseReason; readonly attempt: number; readonly why: string }
+  | {
+      readonly state: 'unconfirmed';
+      readonly reason: CloseReason;
+      readonly attempt: number;
+      readonly why: string;
+    }
   | { readonly state: 'gone'; readonly forced: boolean };
 
 export type CloseReason =
@@ -60,7 +65,9 @@ export function step(current: ExecutorState, event: ExecutorEvent): ExecutorStat
     case 'close_unconfirmed':
       return current.state === 'closing' ? { ...current, state: 'unconfirmed', why: event.why } : null;
     case 'force':
-      return current.state === 'unconfirmed' || current.state === 'closing' ? { state: 'gone', forced: true } : null;
+      return current.state === 'unconfirmed' || current.state === 'closing'
+        ? { state: 'gone', forced: true }
+        : null;
     default:
       return assertNever(event);
   }

@@ -4,7 +4,13 @@ import type { CloseResult } from '../ownership/owned.ts';
 import { unconfirmed } from '../ownership/owned.ts';
 import { within, type Timer } from '../platform/clock.ts';
 import { canActivate, canCreate, mustEvict, usage, type Usage } from './capacity.ts';
-import { isInvalid, step, type CloseReason, type ExecutorEvent, type ExecutorState } from './executor-state.ts';
+import {
+  isInvalid,
+  step,
+  type CloseReason,
+  type ExecutorEvent,
+  type ExecutorState,
+} from './executor-state.ts';
 import { budgets } from './limits.ts';
 import type { OfferedHarness, RuntimePorts } from './ports.ts';
 
@@ -91,11 +97,21 @@ export class Executors {
 
   /** Registers a new Executor and starts its native preparation. The caller has checked every rule. */
   create(
-    init: { sessionId: string; stateKey: string; environmentId: string | null; fingerprint: string; offered: OfferedHarness },
+    init: {
+      sessionId: string;
+      stateKey: string;
+      environmentId: string | null;
+      fingerprint: string;
+      offered: OfferedHarness;
+    },
     by: string,
     request: Omit<PrepareRequest, 'stateDir'>,
   ): ExecutorRecord {
-    const record = new ExecutorRecord({ ...init, id: this.#ports.random.uuid(), state: { state: 'preparing', by } });
+    const record = new ExecutorRecord({
+      ...init,
+      id: this.#ports.random.uuid(),
+      state: { state: 'preparing', by },
+    });
     this.#records.set(record.sessionId, record);
     record.returned = this.#prepare(record, request);
     record.preparation = record.returned.then(async (ok) => {
@@ -128,7 +144,8 @@ export class Executors {
     record.idleTimer = this.#ports.clock.after(
       this.#ports.executorIdleMs,
       () => {
-        if (record.state.state === 'idle' && record.state.lease === lease) void this.close(record, 'idle_expired');
+        if (record.state.state === 'idle' && record.state.lease === lease)
+          void this.close(record, 'idle_expired');
       },
       { background: true },
     );
@@ -197,7 +214,11 @@ export class Executors {
     if (result.state === 'closed') {
       const known = sinceClosing > 1;
       this.apply(record, { type: 'closed' });
-      this.#ports.logger.info('executor.closed', { executor: record.id, session: record.sessionId, confirmed: true });
+      this.#ports.logger.info('executor.closed', {
+        executor: record.id,
+        session: record.sessionId,
+        confirmed: true,
+      });
       if (known) this.#ports.facts({ type: 'cleanup_ended', id: record.id, how: 'confirmed' });
       return result;
     }
@@ -222,7 +243,8 @@ export class Executors {
       // Late proof is still proof: the record leaves when the native close confirms after all.
       void attempt.then((late) => {
         record.pendingClose = null;
-        if (late.state === 'closed' && record.state.state === 'unconfirmed') void this.close(record, 'invalidated');
+        if (late.state === 'closed' && record.state.state === 'unconfirmed')
+          void this.close(record, 'invalidated');
       });
       return unconfirmed('it did not end within 10 s');
     }
@@ -245,7 +267,8 @@ export class Executors {
   }
 }
 
-const idleSince = (record: ExecutorRecord): number => (record.state.state === 'idle' ? record.state.since : Infinity);
+const idleSince = (record: ExecutorRecord): number =>
+  record.state.state === 'idle' ? record.state.since : Infinity;
 
 async function safely(close: () => Promise<CloseResult>): Promise<CloseResult> {
   try {

@@ -16,7 +16,11 @@ export type RuntimeFact =
       readonly input: MessageInput;
       readonly canSteer: boolean;
     }
-  | { readonly type: 'turn_state'; readonly runId: string; readonly state: 'running' | 'cancelling' | 'settling' }
+  | {
+      readonly type: 'turn_state';
+      readonly runId: string;
+      readonly state: 'running' | 'cancelling' | 'settling';
+    }
   | {
       readonly type: 'evidence';
       readonly runId: string;

@@ -12,7 +12,10 @@ function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined && member !== null && member !== false && member !== '' && member !== 0)
+      .filter(
+        ([, member]) =>
+          member !== undefined && member !== null && member !== false && member !== '' && member !== 0,
+      )
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
     return `{${members.join(',')}}`;

@@ -21,9 +21,15 @@ export class Functions {
     this.#applied = new AppliedDecisions(ports.clock, isActive);
   }
 
-  receive(run: Run | undefined, runId: string, payload: FunctionResultPayload, trace: string | undefined): void {
+  receive(
+    run: Run | undefined,
+    runId: string,
+    payload: FunctionResultPayload,
+    trace: string | undefined,
+  ): void {
     const { delivery_id: deliveryId, ...content } = payload;
-    const reply = (code: DecisionReceiptCode | null): void => void this.#receipt(runId, deliveryId, code, trace);
+    const reply = (code: DecisionReceiptCode | null): void =>
+      void this.#receipt(runId, deliveryId, code, trace);
     const key = `${runId}\n${payload.call_id}`;
     const print = fingerprint(content);
     const replay = this.#applied.check(key, print);
@@ -36,16 +42,16 @@ export class Functions {
     const pending = this.#inFlight.get(key);
     if (pending && pending.fingerprint !== print) return reply('decision_conflict');
     const result = pending?.result ?? this.#submit(run, payload, key, print);
-    void run.join(
-      result.then((settled) => this.#receipt(runId, deliveryId, receiptCode(settled), trace)),
-    );
+    void run.join(result.then((settled) => this.#receipt(runId, deliveryId, receiptCode(settled), trace)));
   }
 
   #submit(run: Run, payload: FunctionResultPayload, key: string, print: string): Promise<SubmitResult> {
     const result = (async (): Promise<SubmitResult> => {
       try {
         const { success, content } = payload;
-        return (await run.turn?.submitFunctionResult?.(payload.call_id, { success, content })) ?? 'unsupported';
+        return (
+          (await run.turn?.submitFunctionResult?.(payload.call_id, { success, content })) ?? 'unsupported'
+        );
       } catch (error) {
         this.#ports.logger.warn('function.submit_threw', { run: run.id, error: asError(error).name });
         return 'failed';
@@ -70,7 +76,11 @@ export class Functions {
       {
         type: 'interaction_decision_ack',
         id: runId,
-        payload: { delivery_id: deliveryId, applied: code === null, ...(code === null ? {} : { error_code: code }) },
+        payload: {
+          delivery_id: deliveryId,
+          applied: code === null,
+          ...(code === null ? {} : { error_code: code }),
+        },
         ...(trace !== undefined ? { trace } : {}),
       },
       budgets.receiptSend,

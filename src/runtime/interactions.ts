@@ -48,7 +48,8 @@ interface Interaction {
   told: boolean;
 }
 
-type CoreResult = { readonly applied: true } | { readonly applied: false; readonly code: DecisionReceiptCode };
+type CoreResult =
+  { readonly applied: true } | { readonly applied: false; readonly code: DecisionReceiptCode };
 
 /**
  * Permissions and questions of all Runs of a connection (wire 9, runtime-behaviour 2.17). Ids are minted here, so no
@@ -164,7 +165,8 @@ export class Interactions {
     }
     const { run } = interaction;
     if (!run.published) return this.#refuse(id, deliveryId, 'not_ready', trace);
-    if (!run.executor.offered.probe.capabilities.permissions) return this.#refuse(id, deliveryId, 'unsupported', trace);
+    if (!run.executor.offered.probe.capabilities.permissions)
+      return this.#refuse(id, deliveryId, 'unsupported', trace);
     const wrong =
       choice && interaction.request.kind === 'user_choice'
         ? checkAnswers(interaction.request.native.questions, choice)
@@ -284,7 +286,10 @@ export class Interactions {
       }
       return (await turn.submitChoice?.(key, answer.answer)) ?? 'unsupported';
     } catch (error) {
-      this.#ports.logger.warn('interaction.submit_threw', { run: interaction.run.id, error: asError(error).name });
+      this.#ports.logger.warn('interaction.submit_threw', {
+        run: interaction.run.id,
+        error: asError(error).name,
+      });
       return 'failed';
     }
   }
@@ -345,7 +350,12 @@ export class Interactions {
   #receipt(id: string, deliveryId: string, result: CoreResult, trace: string | undefined): void {
     void this.#sendReceipt(id, deliveryId, result, trace);
   }
-  async #sendReceipt(id: string, deliveryId: string, result: CoreResult, trace: string | undefined): Promise<void> {
+  async #sendReceipt(
+    id: string,
+    deliveryId: string,
+    result: CoreResult,
+    trace: string | undefined,
+  ): Promise<void> {
     await this.#sender.send(
       {
         type: 'interaction_decision_ack',
@@ -418,7 +428,11 @@ function fits(request: InteractionRequest, answer: InteractionAnswer): boolean {
 /** Exactly the same tool with exactly the same input; nothing widens it. */
 function ruleKey(request: InteractionRequest): string {
   if (request.kind !== 'permission') return '';
-  return fingerprint({ tool: request.native.tool, subject: request.native.subject, payload: request.native.payload });
+  return fingerprint({
+    tool: request.native.tool,
+    subject: request.native.subject,
+    payload: request.native.payload,
+  });
 }
 
 function frameOf(interaction: Interaction) {

@@ -6,6 +6,7 @@ import {
   EXECUTOR_IDLE_MS,
   IDLE_EXECUTORS,
   NATIVE_SETTLEMENT_MS,
+  QUIESCE_DRAIN_MS,
   RECEIPT_SEND_MS,
   STEER_BEFORE_DONE_MS,
   STEER_INPUTS_PER_RUN,
@@ -35,6 +36,8 @@ export const budgets = {
   /** From admission to start. Never extended. */
   admissionLifetime: ADMISSION_LIFETIME_MS,
   executorIdle: EXECUTOR_IDLE_MS,
+  /** Quiesce: all work drained and idle Executors closed within. */
+  quiesceDrain: QUIESCE_DRAIN_MS,
 } as const;
 
 export const capacity = {

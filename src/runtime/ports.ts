@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import type { FramePayload, RuntimeFrameType } from '../protocol/registry.ts';
 import type { FactListener } from './facts.ts';
+import type { SuspensionHooks, SuspensionMemory } from './suspension.ts';
 
 /**
  * `written`: the socket flushed it; the peer may not have read it. `failed`: the budget ran out or the connection is
@@ -65,4 +66,6 @@ export interface RuntimePorts {
   /** True while a person paused this Runtime: new preparations are refused. */
   paused(): boolean;
   readonly facts: FactListener;
+  /** What outlives a router of this binding. */
+  readonly suspension: { readonly memory: SuspensionMemory; readonly hooks: SuspensionHooks };
 }

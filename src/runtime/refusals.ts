@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { functionResultIdsOf } from '../protocol/functions.ts';
 import { isBoundedId, isCanonicalUuid } from '../protocol/ids.ts';
-import { decisionReceiptCodes } from '../protocol/interactions.ts';
 import { CORRELATION_ID_BYTES } from '../protocol/limits.ts';
 import type { Refusal } from '../protocol/codec.ts';
 import { steerInputIdOf } from '../protocol/steering.ts';
@@ -37,25 +36,36 @@ function answerTo(refusal: Refusal): RuntimeFrame | null {
     case 'function_result': {
       const ids = functionResultIdsOf(refusal.body);
       if (!ids || refusal.stage === 'decode') return null;
-      const code: (typeof decisionReceiptCodes)[number] = 'invalid_result';
       return {
         type: 'interaction_decision_ack',
-        payload: { delivery_id: ids.deliveryId, applied: false, error_code: code },
+        payload: { delivery_id: ids.deliveryId, applied: false, error_code: 'invalid_result' },
       };
     }
     case 'workspace_read':
       // An over-long id is never echoed; a blank one is refused by name.
       if (utf8Length(refusal.id) > CORRELATION_ID_BYTES) return null;
-      return { type: 'workspace_read_result', payload: { outcome: 'rejected', error_code: 'invalid_request' } };
+      return {
+        type: 'workspace_read_result',
+        payload: { outcome: 'rejected', error_code: 'invalid_request' },
+      };
     case 'workspace_write':
       if (!isCanonicalUuid(refusal.id)) return null;
-      return { type: 'workspace_write_result', payload: { outcome: 'rejected', error_code: 'invalid_request' } };
+      return {
+        type: 'workspace_write_result',
+        payload: { outcome: 'rejected', error_code: 'invalid_request' },
+      };
     case 'runtime_prepare':
       if (!isCanonicalUuid(refusal.id)) return null;
-      return { type: 'runtime_prepare_result', payload: { outcome: 'rejected', error_code: 'invalid_request' } };
+      return {
+        type: 'runtime_prepare_result',
+        payload: { outcome: 'rejected', error_code: 'invalid_request' },
+      };
     case 'environment_quiesce':
       if (!isBoundedId(refusal.id, CORRELATION_ID_BYTES)) return null;
-      return { type: 'environment_quiesced', payload: { ...identityOf(refusal.body), accepted: false, error_code: 'invalid_request' } };
+      return {
+        type: 'environment_quiesced',
+        payload: { ...identityOf(refusal.body), accepted: false, error_code: 'invalid_request' },
+      };
     case 'environment_resume':
       if (!isBoundedId(refusal.id, CORRELATION_ID_BYTES)) return null;
       return {
@@ -71,10 +81,16 @@ function rejection(
   code: 'invalid_request' | 'invalid_configuration' | 'invalid_start' | 'invalid_release',
   operation: 'execution_prepare' | 'execution_start' | 'execution_release',
 ): RuntimeFrame {
-  return { type: 'preparation_status', payload: { revision: 0, state: 'rejected', error_code: code, operation } };
+  return {
+    type: 'preparation_status',
+    payload: { revision: 0, state: 'rejected', error_code: code, operation },
+  };
 }
 
-const identity = z.object({ environment_id: z.string().max(512).catch(''), suspend_id: z.string().max(128).catch('') });
+const identity = z.object({
+  environment_id: z.string().max(512).catch(''),
+  suspend_id: z.string().max(128).catch(''),
+});
 
 function identityOf(body: unknown): { environment_id: string; suspend_id: string } {
   const parsed = identity.safeParse(body);

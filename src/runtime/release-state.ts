@@ -17,7 +17,12 @@ export type ReleaseCause =
 
 export type ReleaseState =
   | { readonly state: 'open' }
-  | { readonly state: 'settling'; readonly mode: ReleaseMode; readonly cause: ReleaseCause; readonly attempt: number }
+  | {
+      readonly state: 'settling';
+      readonly mode: ReleaseMode;
+      readonly cause: ReleaseCause;
+      readonly attempt: number;
+    }
   | {
       readonly state: 'failed';
       readonly mode: ReleaseMode;
@@ -53,7 +58,12 @@ export function release(current: ReleaseState, event: ReleaseEvent): ReleaseStep
         case 'failed':
           return event.mode === 'abort'
             ? {
-                next: { state: 'settling', mode: 'abort', cause: current.cause, attempt: current.attempt + 1 },
+                next: {
+                  state: 'settling',
+                  mode: 'abort',
+                  cause: current.cause,
+                  attempt: current.attempt + 1,
+                },
                 effect: 'begin',
               }
             : null;

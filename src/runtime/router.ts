@@ -6,7 +6,7 @@ import { parseTrace } from '../protocol/trace.ts';
 import { Admissions, type AdmissionHost } from './admissions.ts';
 import { Cancellations } from './cancellation.ts';
 import { DirectRuns } from './direct-runs.ts';
-import { Executors } from './executors.ts';
+import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
 import { Functions } from './functions.ts';
 import { Interactions, type InteractionAnswer, type LocalResult } from './interactions.ts';
@@ -16,11 +16,12 @@ import type { ReadOnlyAdmissions } from './read-only.ts';
 import { refuse } from './refusals.ts';
 import { Run, type RunHost, type RunInit } from './run.ts';
 import { Steering } from './steering.ts';
+import { Suspension } from './suspension.ts';
+import { SwitchableSender } from './switchable-sender.ts';
 import { refuseUnserved } from './unserved.ts';
 
 export type ShutdownResult =
-  | { readonly kind: 'settled' }
-  | { readonly kind: 'unsettled'; readonly blockers: readonly string[] };
+  { readonly kind: 'settled' } | { readonly kind: 'unsettled'; readonly blockers: readonly string[] };
 
 /**
  * Everything Core may ask of one physical connection (runtime-behaviour 2). A new router is made for each connection
@@ -28,7 +29,7 @@ export type ShutdownResult =
  */
 export class Router {
   readonly #ports: RuntimePorts;
-  readonly #sender: Sender;
+  readonly #sender: SwitchableSender;
   readonly #executors: Executors;
   readonly #runs = new Map<string, Run>();
   readonly #interactions: Interactions;
@@ -37,10 +38,12 @@ export class Router {
   readonly #cancellations: Cancellations;
   readonly #admissions: Admissions;
   readonly #direct: DirectRuns;
+  readonly #suspension: Suspension;
   #closed = false;
   #shutdown: Promise<ShutdownResult> | null = null;
 
-  constructor(ports: RuntimePorts, sender: Sender) {
+  constructor(ports: RuntimePorts, first: Sender) {
+    const sender = new SwitchableSender(first);
     this.#ports = ports;
     this.#sender = sender;
     this.#executors = new Executors(ports);
@@ -63,6 +66,15 @@ export class Router {
     };
     this.#admissions = new Admissions(host);
     this.#direct = new DirectRuns(host);
+    this.#suspension = new Suspension({
+      clock: ports.clock,
+      sender,
+      binding: ports.binding,
+      memory: ports.suspension.memory,
+      hooks: ports.suspension.hooks,
+      busy: () => this.#busy(),
+      closeIdle: () => this.#closeIdle(),
+    });
   }
 
   get activeRuns(): number {
@@ -83,16 +95,22 @@ export class Router {
       case 'unknown_type':
         return this.#drop('unknown_type');
       case 'refused':
+        if (this.#suspension.fenced && decoded.refusal.type !== 'device_shutdown')
+          return this.#drop('quiesced');
         if (decoded.refusal.type === 'device_shutdown') return this.#deviceShutdown(undefined);
         if (!refuse(this.#sender, decoded.refusal)) this.#drop('invalid_payload');
         return;
       case 'frame':
         break;
     }
+    if (this.#suspension.fenced && decoded.frame.type !== 'device_shutdown') return this.#drop('quiesced');
     try {
       this.#dispatch(decoded.frame);
     } catch (error) {
-      this.#ports.logger.error('router.handler_threw', { type: decoded.frame.type, error: asError(error).name });
+      this.#ports.logger.error('router.handler_threw', {
+        type: decoded.frame.type,
+        error: asError(error).name,
+      });
     }
   }
 
@@ -130,6 +148,15 @@ export class Router {
       });
     }
     return true;
+  }
+
+  /**
+   * The first message on the connection after a planned suspension. True: it was the matching resume, and this router
+   * goes on over `sender`. False: anything else, which is a permanent failure of the binding.
+   */
+  resumeOn(sender: Sender, data: Uint8Array | string): Promise<boolean> {
+    this.#sender.switchTo(sender);
+    return this.#suspension.resumeFirst(data);
   }
 
   /**
@@ -190,11 +217,30 @@ export class Router {
       case 'prompt_for_user_choice_decision':
         if (frame.id === '' || frame.payload.delivery_id === '') return this.#drop('missing_id');
         return this.#interactions.choiceDecision(frame.id, frame.payload, trace);
+      case 'environment_quiesce':
+        return this.#suspension.quiesce(frame.id, frame.payload);
+      case 'environment_resume':
+        return this.#suspension.resume(frame.id, frame.payload);
       case 'device_shutdown':
         return this.#deviceShutdown(frame.payload.reason);
       default:
         if (!refuseUnserved(this.#sender, frame)) this.#drop('not_served');
     }
+  }
+
+  /** Anything a quiesce has to wait for. An idle Executor of the bound Environment is none. */
+  #busy(): boolean {
+    const own = this.#ports.binding?.environmentId ?? null;
+    const foreign = (record: ExecutorRecord): boolean =>
+      record.state.state !== 'idle' || record.environmentId !== own;
+    return this.#runs.size > 0 || this.#admissions.open.length > 0 || this.#executors.all.some(foreign);
+  }
+
+  async #closeIdle(): Promise<boolean> {
+    const results = await Promise.all(
+      this.#executors.all.map((record) => this.#executors.close(record, 'suspend')),
+    );
+    return results.every((result) => result.state === 'closed');
   }
 
   /** Ends Runs and Executors; the connection and this router stay (wire 16, runtime-behaviour 1.11). */
@@ -215,7 +261,10 @@ export class Router {
       closed: () => this.#closed,
       intercept: (run, event) => this.#intercept(run, event),
       gateClosed: (run) =>
-        this.#interactions.withdrawAll(run, 'The Turn ended before it was answered. Nothing was allowed or denied.'),
+        this.#interactions.withdrawAll(
+          run,
+          'The Turn ended before it was answered. Nothing was allowed or denied.',
+        ),
       commit: (run) => {
         if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
       },

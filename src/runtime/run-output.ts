@@ -141,7 +141,13 @@ export class RunOutput {
         return;
       case 'notice':
         if (event.fact) {
-          this.#o.facts({ type: 'evidence', runId: this.#o.runId, fact: event.fact, by: 'runtime', detail: event.text });
+          this.#o.facts({
+            type: 'evidence',
+            runId: this.#o.runId,
+            fact: event.fact,
+            by: 'runtime',
+            detail: event.text,
+          });
         }
         return;
       case 'function_call':
@@ -154,7 +160,7 @@ export class RunOutput {
   }
 
   async #text(text: string, frame: (part: string) => RuntimeFrame): Promise<void> {
-    for (let at = 0; at === 0 || at < text.length; ) {
+    for (let at = 0; at === 0 || at < text.length;) {
       // Never between the two halves of a surrogate pair.
       let end = Math.min(text.length, at + splitAt);
       if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
@@ -174,7 +180,10 @@ export class RunOutput {
     this.#o.facts({
       type: 'output',
       runId: this.#o.runId,
-      event: { type: 'notice', text: 'An output was too large for one frame. Core was sent its beginning and its end.' },
+      event: {
+        type: 'notice',
+        text: 'An output was too large for one frame. Core was sent its beginning and its end.',
+      },
     });
     if (!(await this.#stream({ type: 'tool_call', payload: short }))) return;
   }

@@ -245,9 +245,10 @@ export class Run {
 
   async #settleTurn(turn: HarnessTurn): Promise<Settlement> {
     const { clock } = this.#host.ports;
-    const settled = turn.settlement().catch(
-      (error: unknown): Settlement => ({ kind: 'failed', reason: `settlement failed (${asError(error).name})` }),
-    );
+    const settled = turn.settlement().catch((error: unknown): Settlement => ({
+      kind: 'failed',
+      reason: `settlement failed (${asError(error).name})`,
+    }));
     if (this.release.state === 'settling' && this.release.mode === 'natural') {
       const natural = await Promise.race([
         within(clock, budgets.naturalSettlement, settled),
@@ -296,7 +297,12 @@ export class Run {
     const delivered = await this.#sendEnd();
     const stepped = release(this.release, { type: 'settled' });
     if (stepped) this.release = stepped.next;
-    facts({ type: 'turn_ended', runId: this.id, ...this.#verdict(), usage: this.output.usage ?? outcome.usage ?? null });
+    facts({
+      type: 'turn_ended',
+      runId: this.id,
+      ...this.#verdict(),
+      usage: this.output.usage ?? outcome.usage ?? null,
+    });
     logger.info('run.settled', { run: this.id, cause: this.#cause(), delivered, at });
     return { kind: 'settled', outcome: this.#inputSubmitted ? outcome : emptyOutcome, delivered };
   }
@@ -307,15 +313,26 @@ export class Run {
     if (!this.#inputSubmitted && !this.direct) return true;
     const sent = await this.output.sendEnd(this.#startError);
     if (sent) {
-      this.#host.ports.facts({ type: 'evidence', runId: this.id, fact: 'done_sent', by: 'runtime', detail: null });
+      this.#host.ports.facts({
+        type: 'evidence',
+        runId: this.id,
+        fact: 'done_sent',
+        by: 'runtime',
+        detail: null,
+      });
     }
     return sent;
   }
 
-  #verdict(): { outcome: 'completed' | 'failed' | 'cancelled' | 'unknown'; code: string | null; detail: string | null } {
+  #verdict(): {
+    outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
+    code: string | null;
+    detail: string | null;
+  } {
     const { error } = this.output;
     const cause = this.#cause();
-    if (this.output.done && !error && !this.cancelled) return { outcome: 'completed', code: null, detail: null };
+    if (this.output.done && !error && !this.cancelled)
+      return { outcome: 'completed', code: null, detail: null };
     if (cause === 'cancel' || cause === 'device_shutdown') {
       return {
         outcome: 'cancelled',
@@ -328,7 +345,8 @@ export class Run {
     return {
       outcome: 'unknown',
       code: null,
-      detail: 'The connection ended before the end of this Turn was observed. It will not run again by itself.',
+      detail:
+        'The connection ended before the end of this Turn was observed. It will not run again by itself.',
     };
   }
 }

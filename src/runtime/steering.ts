@@ -37,7 +37,11 @@ export class Steering {
   receive(run: Run | undefined, runId: string, payload: PromptSteerPayload, trace: string | undefined): void {
     const inputId = payload.input_id;
     const refuse = (code: SteeringCode, error?: string): void =>
-      void this.#send(runId, { input_id: inputId, accepted: false, error_code: code, ...(error ? { error } : {}) }, trace);
+      void this.#send(
+        runId,
+        { input_id: inputId, accepted: false, error_code: code, ...(error ? { error } : {}) },
+        trace,
+      );
     if (steerInputIdViolation(payload)) return refuse('invalid_input');
     if (!run) return refuse('run_inactive');
     const inputs = this.#inputs(run);
@@ -58,7 +62,8 @@ export class Steering {
     };
     if (!run.published) return remember('not_ready');
     const declared = run.executor.offered.probe.capabilities;
-    if (payload.durable_receipt ? !declared.durable_input_receipts : !declared.steering) return refuse('unsupported');
+    if (payload.durable_receipt ? !declared.durable_input_receipts : !declared.steering)
+      return refuse('unsupported');
     if (!run.turn?.steer) return refuse('unsupported');
     if (inputs.busy) return remember('busy', 'Another input of this Run waits for its receipt.');
     entry.ack = pendingAck(inputId);
@@ -72,7 +77,12 @@ export class Steering {
   }
 
   /** Durable: `written` when the native write is complete, then the final receipt whenever the Harness consumed it. */
-  async #deliver(run: Run, payload: PromptSteerPayload, entry: Input, trace: string | undefined): Promise<void> {
+  async #deliver(
+    run: Run,
+    payload: PromptSteerPayload,
+    entry: Input,
+    trace: string | undefined,
+  ): Promise<void> {
     const { clock, facts } = this.#ports;
     let written: (() => void) | null = null;
     let writeOver = false;
@@ -84,22 +94,44 @@ export class Steering {
     const first = await within(clock, budgets.steerWrite, Promise.race([whenWritten, native]));
     writeOver = true;
     if (first.kind === 'timeout') {
-      return this.#finish(run, payload.input_id, entry, { kind: 'unknown', reason: 'write timed out' }, trace);
+      return this.#finish(
+        run,
+        payload.input_id,
+        entry,
+        { kind: 'unknown', reason: 'write timed out' },
+        trace,
+      );
     }
     if (first.value !== 'written') return this.#finish(run, payload.input_id, entry, first.value, trace);
     entry.ack = { input_id: payload.input_id, accepted: false, written: true };
     facts({ type: 'input_state', runId: run.id, inputId: payload.input_id, state: 'written', detail: null });
     const sent = await this.#send(run.id, entry.ack, trace);
     if (sent !== 'written') {
-      return this.#finish(run, payload.input_id, entry, { kind: 'unknown', reason: 'receipt not delivered' }, trace);
+      return this.#finish(
+        run,
+        payload.input_id,
+        entry,
+        { kind: 'unknown', reason: 'receipt not delivered' },
+        trace,
+      );
     }
     const result = await Promise.race([native, this.#runOver(run)]);
     return this.#finish(run, payload.input_id, entry, result, trace);
   }
 
-  async #deliverPlain(run: Run, payload: PromptSteerPayload, entry: Input, trace: string | undefined): Promise<void> {
-    const result = await within(this.#ports.clock, budgets.steerWrite, this.#steer(run, payload, () => undefined));
-    const outcome: SteerResult = result.kind === 'value' ? result.value : { kind: 'unknown', reason: 'timed out' };
+  async #deliverPlain(
+    run: Run,
+    payload: PromptSteerPayload,
+    entry: Input,
+    trace: string | undefined,
+  ): Promise<void> {
+    const result = await within(
+      this.#ports.clock,
+      budgets.steerWrite,
+      this.#steer(run, payload, () => undefined),
+    );
+    const outcome: SteerResult =
+      result.kind === 'value' ? result.value : { kind: 'unknown', reason: 'timed out' };
     return this.#finish(run, payload.input_id, entry, outcome, trace);
   }
 

@@ -1,4 +1,4 @@
-import type { Frame, Refusal } from '../protocol/codec.ts';
+import type { Frame } from '../protocol/codec.ts';
 import type { CoreFrameType } from '../protocol/registry.ts';
 import { budgets } from './limits.ts';
 import type { RuntimeFrame, Sender } from './ports.ts';

@@ -3,7 +3,13 @@ import type { Random } from '../../src/platform/random.ts';
 import { decodeFrame, encodeFrame } from '../../src/protocol/codec.ts';
 import type { CoreFrameType, FramePayload } from '../../src/protocol/registry.ts';
 import type { RuntimeFact } from '../../src/runtime/facts.ts';
-import type { Binding, InteractionSettings, RuntimeFrame, SendResult, Sender } from '../../src/runtime/ports.ts';
+import type {
+  Binding,
+  InteractionSettings,
+  RuntimeFrame,
+  SendResult,
+  Sender,
+} from '../../src/runtime/ports.ts';
 import { Router } from '../../src/runtime/router.ts';
 import { ControlledHarness } from './controlled-harness.ts';
 import { FakeClock, settle } from './fake-clock.ts';
@@ -33,6 +39,8 @@ export class RouterBed {
   readonly facts: RuntimeFact[] = [];
   readonly router: Router;
   paused = false;
+  /** Suspension ids the link was told to park with, or `failed`. */
+  readonly suspended: string[] = [];
   /** Decides what becomes of each frame; the default writes it. */
   onSend: (frame: RuntimeFrame) => Promise<SendResult> | SendResult = () => 'written';
   backedUp = false;
@@ -55,12 +63,20 @@ export class RouterBed {
         random: countingRandom(),
         logger: silentLogger,
         binding: options.binding ?? null,
-        harness: (kind) => (kind === this.harness.kind ? { adapter: this.harness, probe: this.harness.offer() } : null),
+        harness: (kind) =>
+          kind === this.harness.kind ? { adapter: this.harness, probe: this.harness.offer() } : null,
         stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),
         interactions: { policy: 'ask', answeredBy: 'both', timeoutMs: null, ...options.interactions },
         executorIdleMs: 60 * 60_000,
         paused: () => this.paused,
         facts: (fact) => this.facts.push(fact),
+        suspension: {
+          memory: { resumed: null },
+          hooks: {
+            armed: (identity) => this.suspended.push(identity.suspendId),
+            failed: () => this.suspended.push('failed'),
+          },
+        },
       },
       sender,
     );
@@ -80,7 +96,11 @@ export class RouterBed {
     return this.sent.splice(0);
   }
 
-  async prepare(request = 'prepare', session = 'session', extra: Record<string, unknown> = {}): Promise<void> {
+  async prepare(
+    request = 'prepare',
+    session = 'session',
+    extra: Record<string, unknown> = {},
+  ): Promise<void> {
     await this.raw(
       JSON.stringify({
         type: 'execution_prepare',
@@ -102,7 +122,12 @@ export class RouterBed {
   }
 
   /** Prepares and starts a Run; returns once `started` left. */
-  async startRun(run = 'run', request = 'prepare', session = 'session', extra: Record<string, unknown> = {}): Promise<void> {
+  async startRun(
+    run = 'run',
+    request = 'prepare',
+    session = 'session',
+    extra: Record<string, unknown> = {},
+  ): Promise<void> {
     await this.prepare(request, session, extra);
     const ready = this.sent.find((frame) => frame.id === request && isState(frame, 'ready'));
     if (!ready) throw new Error('not ready');

@@ -14,7 +14,9 @@ const permission: NativePermission = {
   expiresInMs: null,
 };
 
-async function asked(options: ConstructorParameters<typeof RouterBed>[0] = {}): Promise<{ bed: RouterBed; id: string }> {
+async function asked(
+  options: ConstructorParameters<typeof RouterBed>[0] = {},
+): Promise<{ bed: RouterBed; id: string }> {
   const bed = new RouterBed(options);
   await bed.startRun();
   bed.take();
@@ -104,7 +106,9 @@ describe('a permission', () => {
     const { bed, id } = await asked();
     bed.take();
     await bed.core('prompt_cancel', 'run', { delivery_id: 'c' });
-    expect(bed.facts).toContainEqual(expect.objectContaining({ type: 'interaction_ended', id, end: 'withdrawn' }));
+    expect(bed.facts).toContainEqual(
+      expect.objectContaining({ type: 'interaction_ended', id, end: 'withdrawn' }),
+    );
     expect(await bed.router.answer(id, allow)).toEqual({ kind: 'not_pending' });
     expect(bed.take()).toEqual([{ type: 'permission_cancel', id, payload: null }]);
   });
@@ -113,7 +117,9 @@ describe('a permission', () => {
     const { bed, id } = await asked({ interactions: { timeoutMs: 1_000 } });
     await bed.clock.advance(1_000);
     expect(bed.harness.last.permissions).toEqual([{ key: 'k1', answer: { kind: 'expired' } }]);
-    expect(bed.facts).toContainEqual(expect.objectContaining({ type: 'interaction_ended', id, end: 'expired' }));
+    expect(bed.facts).toContainEqual(
+      expect.objectContaining({ type: 'interaction_ended', id, end: 'expired' }),
+    );
   });
 
   test('answered_by local tells Core nothing; answered_by core refuses the person', async () => {
@@ -122,7 +128,10 @@ describe('a permission', () => {
     await local.bed.router.answer(local.id, allow);
     expect(local.bed.take()).toEqual([]);
     const core = await asked({ interactions: { answeredBy: 'core' } });
-    expect(await core.bed.router.answer(core.id, allow)).toEqual({ kind: 'refused', why: 'answered_by_core' });
+    expect(await core.bed.router.answer(core.id, allow)).toEqual({
+      kind: 'refused',
+      why: 'answered_by_core',
+    });
   });
 
   test('allowed for this Turn covers exactly the same request and no other Turn', async () => {
@@ -135,7 +144,12 @@ describe('a permission', () => {
     expect(bed.take()).toEqual([]);
     await bed.harness.last.output.emit({
       type: 'permission',
-      request: { ...permission, key: 'k3', payload: { command: 'npm test; rm -rf x' }, subject: { kind: 'command', command: 'npm test; rm -rf x', cwd: '/w' } },
+      request: {
+        ...permission,
+        key: 'k3',
+        payload: { command: 'npm test; rm -rf x' },
+        subject: { kind: 'command', command: 'npm test; rm -rf x', cwd: '/w' },
+      },
     });
     await settle();
     expect(bed.harness.last.permissions).toHaveLength(2);
@@ -145,7 +159,9 @@ describe('a permission', () => {
   test('under the unattended policy it is decided by the policy and Core is not asked', async () => {
     const { bed } = await asked({ interactions: { policy: 'unattended' } });
     expect(bed.take()).toEqual([]);
-    expect(bed.facts).toContainEqual(expect.objectContaining({ type: 'interaction_ended', end: 'allowed', by: 'policy' }));
+    expect(bed.facts).toContainEqual(
+      expect.objectContaining({ type: 'interaction_ended', end: 'allowed', by: 'policy' }),
+    );
   });
 });
 
@@ -192,7 +208,9 @@ describe('active input', () => {
     const steer = bed.harness.last.steered[0];
     steer?.written();
     await settle();
-    expect(bed.take().map((frame) => frame.payload)).toEqual([{ input_id: '1', accepted: false, written: true }]);
+    expect(bed.take().map((frame) => frame.payload)).toEqual([
+      { input_id: '1', accepted: false, written: true },
+    ]);
     await bed.clock.advance(60_000);
     steer?.result.resolve({ kind: 'accepted' });
     await settle();

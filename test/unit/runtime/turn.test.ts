@@ -192,7 +192,11 @@ describe('a prepared Turn', () => {
       expect.objectContaining({ state: 'preparing' }),
       expect.objectContaining({ state: 'ready' }),
       expect.objectContaining({ state: 'starting' }),
-      expect.objectContaining({ state: 'rejected', error_code: 'executor_unavailable', operation: 'execution_start' }),
+      expect.objectContaining({
+        state: 'rejected',
+        error_code: 'executor_unavailable',
+        operation: 'execution_start',
+      }),
     ]);
     await bed.prepare('again');
     expect(bed.take()[0]?.payload).toMatchObject({ state: 'preparing' });
