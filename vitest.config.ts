@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     projects: [
       project('unit'),
-      project('contract', { testTimeout: 30_000 }),
+      project('contract', { testTimeout: 30_000, globalSetup: ['test/support/built.ts'] }),
       project('faults', { testTimeout: 120_000 }),
       project('harness', { testTimeout: 120_000, fileParallelism: false }),
     ],

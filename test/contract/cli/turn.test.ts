@@ -1,0 +1,213 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Machine, viewWhere } from '../../support/runtime-process.ts';
+
+let machine: Machine;
+beforeEach(async () => {
+  machine = await Machine.make();
+});
+afterEach(() => machine.close());
+
+async function serving() {
+  const running = machine.spawn('run', '--local', '--workspace', machine.workspace);
+  const client = await machine.client();
+  await viewWhere(client, ({ bindings }) => bindings[0]?.connection.state === 'serving');
+  return { ...running, client };
+}
+
+test('a Turn from the terminal: started, asked, answered, shown, listed', async () => {
+  const { child, ended, client } = await serving();
+  const turn = machine.spawn('turn', 'start', '--json', 'hello');
+  const asked = await viewWhere(client, ({ interactions }) => interactions[0]?.kind === 'user_choice');
+  const question = asked.interactions[0];
+  const answers = Object.fromEntries(
+    (question?.questions ?? []).map((item) => [item.id, [item.options[0]?.label ?? '']]),
+  );
+  const answered = await machine.run(
+    'answer',
+    question?.id ?? '',
+    '--answers',
+    JSON.stringify(answers),
+    '--json',
+  );
+  expect(JSON.parse(answered.stdout)).toEqual({ outcome: 'answered' });
+  const permission = await viewWhere(client, ({ interactions }) => interactions[0]?.kind === 'permission');
+  const denied = await machine.run(
+    'answer',
+    permission.interactions[0]?.id ?? '',
+    '--deny',
+    '--message',
+    'not now',
+  );
+  expect(denied.code).toBe(0);
+  const { code, stdout } = await turn.ended;
+  expect(code).toBe(0);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(Object.keys(lines[0] ?? {})).toEqual(['run_id', 'session_id']);
+  expect(lines.at(-1)).toEqual({ outcome: 'completed' });
+  expect(lines.slice(1, -1).every((line) => typeof line['delta'] === 'string')).toBe(true);
+  const runId = String(lines[0]?.['run_id']);
+  const shown = JSON.parse((await machine.run('turn', 'show', runId, '--json')).stdout) as {
+    text: string;
+    evidence: { fact: string }[];
+    outcome: string;
+  };
+  expect(shown.outcome).toBe('completed');
+  expect(shown.text).toContain('demo without a model');
+  expect(shown.evidence.map((item) => item.fact)).toEqual([
+    'prepared',
+    'started',
+    'decision_applied',
+    'decision_applied',
+    'settled',
+    'done_sent',
+  ]);
+  const list = JSON.parse((await machine.run('turn', 'list', '--json')).stdout) as { run_id: string }[];
+  expect(list.map((item) => item.run_id)).toEqual([runId]);
+  client.close();
+  child.kill('SIGINT');
+  expect((await ended).code).toBe(0);
+});
+
+test('a cancelled Turn ends as cancelled, its prompt is withdrawn, and exit code 1 says so', async () => {
+  const { child, ended, client } = await serving();
+  const turn = machine.spawn('turn', 'start', 'hello');
+  const asked = await viewWhere(client, ({ interactions }) => interactions.length === 1);
+  const runId = asked.turns[0]?.run_id ?? '';
+  expect((await machine.run('turn', 'cancel', runId)).code).toBe(0);
+  expect((await turn.ended).code).toBe(1);
+  const { history } = await client.call('view.get', {});
+  expect(history.map((entry) => [entry.kind, entry.outcome])).toEqual([
+    ['user_choice', 'withdrawn'],
+    ['turn', 'cancelled'],
+  ]);
+  const late = await machine.run('answer', asked.interactions[0]?.id ?? '', '--cancel', '--json');
+  expect(late.code).toBe(1);
+  expect(JSON.parse(late.stdout)).toMatchObject({ error: { code: 'already_decided' } });
+  client.close();
+  child.kill('SIGINT');
+  await ended;
+});
+
+test('paused takes no new work and says so; resumed takes it again', async () => {
+  const { child, ended, client } = await serving();
+  expect((await machine.run('pause')).code).toBe(0);
+  expect((await client.call('view.get', {})).runtime.state).toBe('paused');
+  const refused = await machine.run('turn', 'start', 'hello', '--json');
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toContain('not_available');
+  expect((await machine.run('resume')).code).toBe(0);
+  expect((await machine.run('turn', 'start', '--detach', 'hello')).code).toBe(0);
+  client.close();
+  child.kill('SIGINT');
+  expect((await ended).code).toBe(0);
+});
+
+test('Turns survive a restart, and one whose end was not observed stays unknown and is not run again', async () => {
+  const first = await serving();
+  expect((await machine.run('turn', 'start', '--detach', 'hello')).code).toBe(0);
+  await viewWhere(first.client, ({ interactions }) => interactions.length === 1);
+  first.client.close();
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = await serving();
+  const list = JSON.parse((await machine.run('turn', 'list', '--json')).stdout) as { outcome: string }[];
+  expect(list.map((item) => item.outcome)).toEqual(['unknown']);
+  expect((await second.client.call('view.get', {})).turns).toEqual([]);
+  second.client.close();
+  second.child.kill('SIGINT');
+  await second.ended;
+});
+
+test('a Session goes on where it was, and belongs to its agent', async () => {
+  const { child, ended, client } = await serving();
+  const begun = await client.call('turn.start', { prompt: 'one' });
+  await viewWhere(client, ({ interactions }) => interactions.length === 1);
+  await client.call('turn.cancel', { run_id: begun.run_id });
+  await viewWhere(client, ({ turns }) => turns.length === 0);
+  const again = await client.call('turn.start', { prompt: 'two', session_id: begun.session_id });
+  expect(again.session_id).toBe(begun.session_id);
+  await viewWhere(client, ({ interactions }) => interactions.length === 1);
+  await expect(client.call('turn.start', { prompt: 'x', session_id: 'none' })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(client.call('turn.start', { prompt: 'x', harness: 'codex' })).rejects.toMatchObject({
+    code: 'harness_unavailable',
+  });
+  client.close();
+  child.kill('SIGINT');
+  expect((await ended).code).toBe(0);
+});
+
+test('try runs one Turn in one process and writes the file it was allowed to write', async () => {
+  const done = await machine.runWithInput(
+    '1\n1\nyes\n',
+    'try',
+    '--workspace',
+    machine.workspace,
+    '--harness',
+    'demo',
+    'hello',
+  );
+  expect(done.code).toBe(0);
+  expect(await readFile(join(machine.workspace, 'agent-runtime-demo.md'), 'utf8')).toContain('no model');
+  const log = await readFile(join(machine.stateDir, 'logs', 'runtime.log'), 'utf8');
+  expect(log).toContain('run.settled');
+  expect(log).not.toContain('hello');
+});
+
+test('try with nobody to ask stops the Turn instead of waiting for ever', async () => {
+  const done = await machine.runWithInput(
+    '1\n',
+    'try',
+    '--workspace',
+    machine.workspace,
+    '--harness',
+    'demo',
+    'hello',
+  );
+  expect(done.code).toBe(1);
+  expect(done.stderr).toContain('nobody to ask');
+});
+
+test('commands without a running Runtime, and wrong usage, say what to do', async () => {
+  const status = await machine.run('status', '--json');
+  expect(status.code).toBe(1);
+  expect(JSON.parse(status.stdout)).toMatchObject({ error: { code: 'not_running' } });
+  expect((await machine.run('answer', 'x')).code).toBe(2);
+  expect((await machine.run('nonsense')).code).toBe(2);
+  const option = await machine.run('turn', '--secret-value=abc');
+  expect(option.code).toBe(2);
+  expect(option.stderr).not.toContain('abc');
+});
+
+test('doctor names what is wrong, and conformance judges frames', async () => {
+  const { child, ended, client } = await serving();
+  const doctor = await machine.run('doctor', '--json');
+  expect(doctor.code).toBe(1);
+  const { checks } = JSON.parse(doctor.stdout) as {
+    checks: { name: string; ok: boolean; next: string | null }[];
+  };
+  expect(checks.find((check) => check.name === 'Agents')).toMatchObject({ ok: false });
+  expect(checks.find((check) => check.name === 'Local Core')).toMatchObject({ ok: true });
+  const frames = [
+    '{"frame":{"type":"prompt_cancel","id":"run"}}',
+    '{"frame":{"type":"prompt_cancel","id":"run","payload":{"more":1}}}',
+    'nonsense',
+  ];
+  const judged = await machine.runWithInput(frames.join('\n'), 'conformance', 'frames');
+  expect(judged.code).toBe(0);
+  expect(
+    judged.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { ok: boolean }).ok),
+  ).toEqual([true, false, false]);
+  client.close();
+  child.kill('SIGINT');
+  await ended;
+});
