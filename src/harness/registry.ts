@@ -48,7 +48,9 @@ const UNAVAILABLE_INTERVAL_MS = 30_000;
 const FIRST_LOOK_MS = 5_000;
 
 /** How an adapter is built from its settings. A new adapter is one line here. */
-const builders: Readonly<Record<string, (context: BuildContext, settings: HarnessSettings) => HarnessAdapter>> = {
+const builders: Readonly<
+  Record<string, (context: BuildContext, settings: HarnessSettings) => HarnessAdapter>
+> = {
   'claude-code': (context, settings) => new ClaudeCodeAdapter(context, settings),
   demo: (context, settings) => new DemoAdapter(context, settings.kind),
 };
@@ -91,7 +93,10 @@ export class HarnessRegistry {
   register(adapter: HarnessAdapter, options: { readonly hideMissing?: boolean } = {}): void {
     if (adapter.kind.trim() === '') throw rejected('invalid_configuration', 'A Harness needs a kind.');
     if (this.#entries.has(adapter.kind))
-      throw rejected('conflict', `The Harness kind ${adapter.kind} is there twice. Give one of them another kind.`);
+      throw rejected(
+        'conflict',
+        `The Harness kind ${adapter.kind} is there twice. Give one of them another kind.`,
+      );
     const hideMissing = options.hideMissing === true;
     const probe: Probe = {
       available: false,
@@ -143,7 +148,11 @@ export class HarnessRegistry {
     const after = JSON.stringify(this.offered().map(({ adapter, probe }) => [adapter.kind, probe]));
     if (before === after || this.#closed) return;
     for (const { adapter, probe } of this.offered()) {
-      this.#logger.info('harness.probed', { kind: adapter.kind, available: probe.available, version: probe.version });
+      this.#logger.info('harness.probed', {
+        kind: adapter.kind,
+        available: probe.available,
+        version: probe.version,
+      });
     }
     for (const listener of [...this.#listeners]) listener();
   }
@@ -162,7 +171,10 @@ export class HarnessRegistry {
         throw fault('fault', `The declaration of ${adapter.kind} is not complete.`);
       return looked.value;
     } catch (error) {
-      this.#logger.error('harness.probe_failed', { kind: adapter.kind, error: error instanceof Error ? error.name : null });
+      this.#logger.error('harness.probe_failed', {
+        kind: adapter.kind,
+        error: error instanceof Error ? error.name : null,
+      });
       return silent(`Looking for ${adapter.name} failed. Look at the log.`);
     }
   }
@@ -188,7 +200,7 @@ export async function createHarnessRegistry(
     ...options,
     environment,
     homeDir: options.homeDir ?? homedir(),
-    
+
     loginPath: new LoginPath({ clock: options.clock, random: options.random, environment }),
   };
   const registry = new HarnessRegistry(options);

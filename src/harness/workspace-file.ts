@@ -7,7 +7,7 @@ export const SHOWN_FILE_LIMIT = 1024 * 1024;
 
 /** Where a path of a native request leads. */
 export interface FilePlace {
-  /** Relative to the workspace when inside it, else absolute. For display. */
+  /** Relative to the workspace when inside it, else where it really leads. For display. */
   readonly shown: string;
   /** Absolute, with the links of its folder followed; the last part is not followed. */
   readonly path: string;
@@ -20,7 +20,7 @@ export async function placeOf(workspace: string | null, path: string): Promise<F
   const real = join(await realFolder(dirname(absolute)), basename(absolute));
   const root = workspace === null ? null : await realpath(workspace).catch(() => null);
   const inside = root !== null && real.startsWith(root.endsWith(sep) ? root : root + sep);
-  return { shown: inside && root !== null ? relative(root, real) : absolute, path: real, inside };
+  return { shown: inside && root !== null ? relative(root, real) : real, path: real, inside };
 }
 
 /** The real path of the nearest part that exists, with the rest appended. */

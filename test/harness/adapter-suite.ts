@@ -76,7 +76,9 @@ export function adapterSuite(subject: SuiteSubject): void {
       try {
         subject.script(bed);
         const executor = await bed.ready();
-        const image = { content: [{ type: 'input_image' as const, image_url: 'https://example.invalid/a.png' }] };
+        const image = {
+          content: [{ type: 'input_image' as const, image_url: 'https://example.invalid/a.png' }],
+        };
         const { Recorder } = await import('./recorder.ts');
         const output = new Recorder();
         expect((await executor.startTurn('run-x', [image], output)).kind).toBe('no_turn');

@@ -100,7 +100,8 @@ export class Bed {
       typeof input === 'string' ? says(input) : input,
       output,
     );
-    if (started.kind !== 'turn' || started.error !== undefined) throw new Error(`not started: ${JSON.stringify(started)}`);
+    if (started.kind !== 'turn' || started.error !== undefined)
+      throw new Error(`not started: ${JSON.stringify(started)}`);
     return { turn: started.turn, output };
   }
 
@@ -133,7 +134,13 @@ export async function demoBed(): Promise<Bed> {
 export class ClaudeBed extends Bed {
   readonly model: FakeModel;
   readonly ports: ClaudePorts;
-  constructor(root: string, ledger: ProcessLedger, adapter: HarnessAdapter, ports: ClaudePorts, model: FakeModel) {
+  constructor(
+    root: string,
+    ledger: ProcessLedger,
+    adapter: HarnessAdapter,
+    ports: ClaudePorts,
+    model: FakeModel,
+  ) {
     super(root, ledger, adapter);
     this.ports = ports;
     this.model = model;
@@ -146,13 +153,22 @@ export class ClaudeBed extends Bed {
 
 /** The real Claude Code on a scripted model, with a home folder of its own and no sign-in but the one given. */
 export async function claudeBed(
-  options: { env?: Record<string, string>; args?: readonly string[]; command?: string; key?: string | null } = {},
+  options: {
+    env?: Record<string, string>;
+    args?: readonly string[];
+    command?: string;
+    key?: string | null;
+  } = {},
 ): Promise<ClaudeBed> {
   const { root, ledger } = await folders();
   const model = await startFakeAnthropic();
   const home = join(root, 'home');
   const variables: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: home };
-  const environment: Environment = { platform: process.platform, get: (name) => variables[name], all: () => variables };
+  const environment: Environment = {
+    platform: process.platform,
+    get: (name) => variables[name],
+    all: () => variables,
+  };
   const ports: ClaudePorts = {
     clock: systemClock,
     random: systemRandom,

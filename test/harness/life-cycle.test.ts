@@ -37,7 +37,10 @@ describe.skipIf(claude === null)('Claude Code', () => {
         { when: { lastUser: 'First' }, steps: [{ text: 'One.' }] },
         {
           when: { lastUser: 'Second' },
-          steps: [{ text: 'Running.' }, { tool: 'Bash', id: 'toolu_1', input: { command: 'touch made; sleep 0.5' } }],
+          steps: [
+            { text: 'Running.' },
+            { tool: 'Bash', id: 'toolu_1', input: { command: 'touch made; sleep 0.5' } },
+          ],
         },
         { when: { lastUser: 'More' }, steps: [{ text: ['Two, ', { hold: 'talking' }, 'never said.'] }] },
         { steps: [{ text: 'Three.' }] },

@@ -31,7 +31,13 @@ async function installedClaude() {
   const file = process.platform === 'win32' ? 'claude.exe' : 'claude';
   for (const name of claudePackages()) {
     const program = path.join(programsFolder(), 'node_modules', ...name.split('/'), file);
-    if (await fs.access(program).then(() => true, () => false)) return program;
+    if (
+      await fs.access(program).then(
+        () => true,
+        () => false,
+      )
+    )
+      return program;
   }
   return null;
 }
@@ -76,9 +82,19 @@ function npm(args, cwd) {
   const script = process.env.npm_execpath;
   const [command, before] = script ? [process.execPath, [script]] : ['npm', []];
   return new Promise((resolve, reject) => {
-    execFile(command, [...before, ...args], { cwd, maxBuffer: 16 * 1024 * 1024, shell: !script && process.platform === 'win32' }, (error, _stdout, stderr) => {
-      if (error) reject(new Error(`The Harness programs could not be installed: ${stderr.trim().split('\n').at(-1) ?? error.message}`));
-      else resolve();
-    });
+    execFile(
+      command,
+      [...before, ...args],
+      { cwd, maxBuffer: 16 * 1024 * 1024, shell: !script && process.platform === 'win32' },
+      (error, _stdout, stderr) => {
+        if (error)
+          reject(
+            new Error(
+              `The Harness programs could not be installed: ${stderr.trim().split('\n').at(-1) ?? error.message}`,
+            ),
+          );
+        else resolve();
+      },
+    );
   });
 }

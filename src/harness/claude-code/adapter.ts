@@ -10,7 +10,14 @@ import { planLaunch, type LaunchPlan } from './configuration.ts';
 import { ClaudeExecutor } from './executor.ts';
 import { initializeResponse } from './native-types.ts';
 import { inspectClaude, isSignedIn } from './probe.ts';
-import { baseArguments, claudeEnvironment, locateClaude, type ClaudeProgram, type LocatedProgram, type ProgramPorts } from './program.ts';
+import {
+  baseArguments,
+  claudeEnvironment,
+  locateClaude,
+  type ClaudeProgram,
+  type LocatedProgram,
+  type ProgramPorts,
+} from './program.ts';
 
 /** Each of these is proven against the real program by the tests under `test/harness`. */
 export const claudeCapabilities = declareCapabilities([
@@ -75,10 +82,17 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
     const located = await this.#locate(env);
     if (located.kind === 'missing') {
       const where = this.#settings.command ? ' at the configured place' : '';
-      return unavailable(null, `Claude Code was not found${where}. Install it, or name its program in the configuration.`, false);
+      return unavailable(
+        null,
+        `Claude Code was not found${where}. Install it, or name its program in the configuration.`,
+        false,
+      );
     }
     if (located.kind === 'silent')
-      return unavailable(null, 'A Claude Code is there but does not answer. Run "claude --version" in a terminal.');
+      return unavailable(
+        null,
+        'A Claude Code is there but does not answer. Run "claude --version" in a terminal.',
+      );
     return this.#judge(located.program, env);
   }
 
@@ -110,7 +124,10 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
       capabilities: known === undefined,
     }).catch(() => ({ kind: 'failed' as const }));
     if (seen.kind === 'failed')
-      return unavailable(program.version, 'Claude Code could not be started. Run "claude" in a terminal and look what it says.');
+      return unavailable(
+        program.version,
+        'Claude Code could not be started. Run "claude" in a terminal and look what it says.',
+      );
     this.#judged.set(program.identity, seen.kind);
     if (seen.kind === 'too_old') return unavailable(program.version, OUTDATED);
     if (!seen.signedIn) return unavailable(program.version, SIGNED_OUT);
@@ -189,4 +206,7 @@ function unavailable(version: string | null, reason: string, installed = true): 
   return { available: false, installed, version, reason, capabilities: claudeCapabilities };
 }
 
-const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({ kind: 'failed', message });
+const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({
+  kind: 'failed',
+  message,
+});

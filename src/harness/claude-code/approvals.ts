@@ -8,7 +8,11 @@ import { canUseTool, type CanUseTool, type ControlRequest } from './native-types
 
 type Open =
   | { readonly kind: 'permission'; readonly request: CanUseTool }
-  | { readonly kind: 'choice'; readonly request: CanUseTool; readonly questionTexts: ReadonlyMap<string, string> };
+  | {
+      readonly kind: 'choice';
+      readonly request: CanUseTool;
+      readonly questionTexts: ReadonlyMap<string, string>;
+    };
 
 /** Looking at the file that would change must not hold up everything behind it. */
 const LOOK_LIMIT_MS = 2_000;

@@ -1,10 +1,12 @@
+import type { Readable } from 'node:stream';
+
 import { asError, rejected, unknownOutcome, type RuntimeError } from '../../observe/errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { CloseResult } from '../../ownership/owned.ts';
 import { delay, within, type Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import { parseLine, readLines } from '../process/jsonl.ts';
-import type { NativeProcess } from '../process/spawn.ts';
+import type { ProcessExit } from '../process/spawn.ts';
 import { parseNative, type ControlRequest, type NativeMessage } from './native-types.ts';
 
 export interface ClientPorts {
@@ -22,6 +24,15 @@ export interface ClientListener {
   withdrawn(requestId: string): Promise<void>;
 }
 
+/** The process as the client uses it; a `NativeProcess` is one. */
+export interface ClientProcess {
+  readonly pid: number;
+  readonly input: { write(...values: readonly unknown[]): Promise<void> };
+  readonly output: Readable;
+  readonly exited: Promise<ProcessExit>;
+  stop(): Promise<CloseResult>;
+}
+
 /** How long an echo of our answer is waited for; a program that sends none has still got the answer. */
 const ECHO_LIMIT_MS = 3_000;
 /** After the program's end: how long its output may stay silent before it is not waited for any more. */
@@ -36,15 +47,18 @@ export class ClaudeClient {
   /** Resolves with a sentence for a person when nothing more will come. Never rejects. */
   readonly ended: Promise<string>;
   readonly #ports: ClientPorts;
-  readonly #native: NativeProcess;
-  readonly #waiting = new Map<string, { resolve: (value: unknown) => void; reject: (error: RuntimeError) => void }>();
+  readonly #native: ClientProcess;
+  readonly #waiting = new Map<
+    string,
+    { resolve: (value: unknown) => void; reject: (error: RuntimeError) => void }
+  >();
   readonly #echoes = new Map<string, (read: boolean) => void>();
   #handling = false;
   #lines = 0;
   #over = false;
   #broken: string | null = null;
 
-  constructor(ports: ClientPorts, native: NativeProcess, listener: ClientListener) {
+  constructor(ports: ClientPorts, native: ClientProcess, listener: ClientListener) {
     this.#ports = ports;
     this.#native = native;
     this.ended = this.#run(listener);
@@ -154,11 +168,17 @@ export class ClaudeClient {
         this.#broken = 'Claude Code sent a message that is too large.';
         return;
       }
-      const message = parseNative(parseLine(line.text));
-      if (!message) continue;
+      const parsed = parseNative(parseLine(line.text));
+      if (parsed.kind === 'unknown') continue;
+      if (parsed.kind === 'unreadable') {
+        this.#ports.logger.error('claude.message_unreadable', { type: parsed.type });
+        if (!parsed.vital) continue;
+        this.#broken = 'Claude Code sent something this app does not understand. Update this app.';
+        return;
+      }
       this.#handling = true;
       try {
-        await this.#handle(message, listener);
+        await this.#handle(parsed.message, listener);
       } finally {
         this.#handling = false;
       }

@@ -2,7 +2,15 @@ import type { ExecutionConfiguration } from '../../protocol/execution.ts';
 import type { InteractionPolicy } from '../adapter.ts';
 
 /** Tools that start work nobody asked for, or that outlive a Turn. They are never offered. */
-const NEVER = ['ScheduleWakeup', 'CronCreate', 'CronDelete', 'CronList', 'Monitor', 'SendMessage', 'Workflow'];
+const NEVER = [
+  'ScheduleWakeup',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'Monitor',
+  'SendMessage',
+  'Workflow',
+];
 /** Tools that run sub-agents; the first is the name in the program's own list, the second the one the model sees. */
 const SUBAGENTS = ['Task', 'Agent', 'ListAgents'];
 /** Tools that run code which calls tools. */
@@ -66,13 +74,19 @@ export function planLaunch(configuration: ExecutionConfiguration, policy: Intera
 function unsupported(configuration: ExecutionConfiguration): string | null {
   const controls = configuration.execution_controls;
   const options = configuration.agent_options ?? configuration;
-  if (options.model_provider) return 'Claude Code runs with the sign-in of this machine and takes no model provider.';
-  if (!isEmptyConfig(options.harness_config)) return 'Claude Code takes no native parameters through this app.';
-  if (controls && controls.web_search !== 'disabled') return 'Claude Code can only run with web search switched off.';
-  if (controls && controls.text_verbosity !== 'medium') return 'Claude Code has no text verbosity but medium.';
+  if (options.model_provider)
+    return 'Claude Code runs with the sign-in of this machine and takes no model provider.';
+  if (!isEmptyConfig(options.harness_config))
+    return 'Claude Code takes no native parameters through this app.';
+  if (controls && controls.web_search !== 'disabled')
+    return 'Claude Code can only run with web search switched off.';
+  if (controls && controls.text_verbosity !== 'medium')
+    return 'Claude Code has no text verbosity but medium.';
   if (controls?.output_format) return 'Claude Code cannot give structured output through this app yet.';
-  if (configuration.mcp_http_servers?.length) return 'Claude Code cannot use MCP servers of an Agent through this app yet.';
-  if (configuration.function_tools?.length) return 'Claude Code cannot use functions of an Agent through this app yet.';
+  if (configuration.mcp_http_servers?.length)
+    return 'Claude Code cannot use MCP servers of an Agent through this app yet.';
+  if (configuration.function_tools?.length)
+    return 'Claude Code cannot use functions of an Agent through this app yet.';
   if (configuration.tool_search) return 'Claude Code cannot use tool search through this app yet.';
   if (configuration.require_existing_native_session && !configuration.agent_session_id)
     return 'The earlier Claude Code conversation of this Session is not known, so it cannot be continued.';
@@ -84,7 +98,12 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
 /** Absent and `{}` are the same; what it is otherwise does not matter. */
 function isEmptyConfig(config: unknown): boolean {
   if (config === undefined) return true;
-  return typeof config === 'object' && config !== null && !Array.isArray(config) && Object.keys(config).length === 0;
+  return (
+    typeof config === 'object' &&
+    config !== null &&
+    !Array.isArray(config) &&
+    Object.keys(config).length === 0
+  );
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

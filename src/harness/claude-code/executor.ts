@@ -4,12 +4,16 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import type { MessageInput } from '../../protocol/message-input.ts';
 import type { Executor, StartOutcome, TurnOutput } from '../adapter.ts';
-import type { NativeProcess } from '../process/spawn.ts';
-import { ClaudeClient, type ClientListener } from './client.ts';
+import { ClaudeClient, type ClientListener, type ClientProcess } from './client.ts';
 import { contradiction, type LaunchPlan } from './configuration.ts';
 import type { EventOptions } from './map-events.ts';
 import { mapInput } from './map-input.ts';
-import { requiredCapabilities, type ControlRequest, type InitMessage, type NativeMessage } from './native-types.ts';
+import {
+  requiredCapabilities,
+  type ControlRequest,
+  type InitMessage,
+  type NativeMessage,
+} from './native-types.ts';
 import { ClaudeTurn } from './turn.ts';
 
 export interface ExecutorPorts {
@@ -42,7 +46,7 @@ export class ClaudeExecutor implements Executor, ClientListener {
   #refused = false;
   #break: (reason: string) => void = () => undefined;
 
-  constructor(ports: ExecutorPorts, native: NativeProcess, init: ExecutorInit) {
+  constructor(ports: ExecutorPorts, native: ClientProcess, init: ExecutorInit) {
     this.#ports = ports;
     this.#init = init;
     this.#conversation = init.plan.resume !== null;

@@ -45,7 +45,11 @@ export function permissionReply(request: CanUseTool, answer: PermissionAnswer): 
     case 'allow':
       return { behavior: 'allow', updatedInput: answer.updatedInput ?? request.input, ...id };
     case 'deny':
-      return { behavior: 'deny', message: answer.message || 'The person denied this. Do not try it another way.', ...id };
+      return {
+        behavior: 'deny',
+        message: answer.message || 'The person denied this. Do not try it another way.',
+        ...id,
+      };
     case 'expired':
       return { behavior: 'deny', message: 'Nobody answered in time, so this was not done.', ...id };
   }
@@ -90,7 +94,9 @@ export function choiceReply(
   const id = request.tool_use_id ? { toolUseID: request.tool_use_id } : {};
   if (answer.kind !== 'answers') {
     const message =
-      answer.kind === 'expired' ? 'Nobody answered in time.' : 'The person chose not to answer. Go on without an answer.';
+      answer.kind === 'expired'
+        ? 'Nobody answered in time.'
+        : 'The person chose not to answer. Go on without an answer.';
     return { behavior: 'deny', message, ...id };
   }
   const answers: Record<string, string> = {};
@@ -185,7 +191,11 @@ function titleOf(request: CanUseTool, subject: NativeSubject): string {
     case 'command':
       return firstLine(subject.command);
     case 'file_change':
-      return firstLine(subject.changes.map((change) => `${change.kind === 'add' ? 'Create' : 'Change'} ${change.path}`).join(', '));
+      return firstLine(
+        subject.changes
+          .map((change) => `${change.kind === 'add' ? 'Create' : 'Change'} ${change.path}`)
+          .join(', '),
+      );
     default:
       return firstLine(request.display_name || request.tool_name);
   }

@@ -1,5 +1,11 @@
 import type { HarnessEvent } from '../adapter.ts';
-import type { AssistantMessage, NativeMessage, ResultMessage, StreamMessage, UserMessage } from './native-types.ts';
+import type {
+  AssistantMessage,
+  NativeMessage,
+  ResultMessage,
+  StreamMessage,
+  UserMessage,
+} from './native-types.ts';
 import { ToolCalls } from './map-tools.ts';
 import { UsageMeter } from './map-usage.ts';
 
@@ -96,7 +102,9 @@ export class EventMapper {
       case 'content_block_delta':
         if (event.delta.type === 'thinking_delta')
           return [{ type: 'thinking', payload: { text: event.delta.thinking } }];
-        return draft && event.delta.type === 'text_delta' ? this.#write(draft, event.index, event.delta.text) : [];
+        return draft && event.delta.type === 'text_delta'
+          ? this.#write(draft, event.index, event.delta.text)
+          : [];
       case 'message_delta':
         if (!draft) return [];
         draft.stopReason = event.delta?.stop_reason ?? draft.stopReason;
@@ -164,9 +172,7 @@ export class EventMapper {
   #complete(draft: Draft): readonly HarnessEvent[] {
     this.#draft = null;
     if (!draft.announced || !this.#options.observeMessages) return [];
-    return [
-      { type: 'output_message', payload: { id: draft.id, status: 'completed', text: joined(draft) } },
-    ];
+    return [{ type: 'output_message', payload: { id: draft.id, status: 'completed', text: joined(draft) } }];
   }
 
   /** A message that will not be finished keeps its text and is never called complete. */

@@ -36,8 +36,10 @@ function classify(result: ResultMessage, messageClass: string | null): EngineErr
   if (result.stop_reason === 'refusal') return null;
   if (result.terminal_reason === 'prompt_too_long') return 'context_length_exceeded';
   if (result.api_error === 'connection_failed') return 'connection_failed';
-  if (result.api_error_type === 'overloaded_error' || result.api_error_status === 529) return 'server_overloaded';
-  const known = messageClass !== null && Object.hasOwn(byClass, messageClass) ? byClass[messageClass] : undefined;
+  if (result.api_error_type === 'overloaded_error' || result.api_error_status === 529)
+    return 'server_overloaded';
+  const known =
+    messageClass !== null && Object.hasOwn(byClass, messageClass) ? byClass[messageClass] : undefined;
   if (known) return known;
   const plain = messageClass === 'unknown' && result.api_error_status === 400;
   return plain && result.api_error_type === 'invalid_request_error' ? 'invalid_request' : null;

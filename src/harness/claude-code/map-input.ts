@@ -37,7 +37,10 @@ export function mapInput(input: MessageInput, random: Random, opening: boolean):
       if (part.type === 'input_image') {
         const image = parseInlineImage(part.image_url);
         if (!image) return refused('Claude Code takes images as inline PNG or JPEG data only.');
-        content.push({ type: 'image', source: { type: 'base64', media_type: image.mediaType, data: image.data } });
+        content.push({
+          type: 'image',
+          source: { type: 'base64', media_type: image.mediaType, data: image.data },
+        });
       } else if (part.text !== '') content.push({ type: 'text', text: part.text });
     }
     if (content.every((block) => block.type === 'text' && isWhiteSpace(block.text))) {

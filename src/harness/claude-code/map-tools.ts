@@ -118,7 +118,9 @@ function textOf(back: Return): string {
 }
 
 const cut = (text: string): string =>
-  text.length > RESULT_LIMIT ? `${text.slice(0, RESULT_LIMIT)}\n[cut: ${text.length - RESULT_LIMIT} more]` : text;
+  text.length > RESULT_LIMIT
+    ? `${text.slice(0, RESULT_LIMIT)}\n[cut: ${text.length - RESULT_LIMIT} more]`
+    : text;
 
 function asObject(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;

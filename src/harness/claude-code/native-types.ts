@@ -20,7 +20,7 @@ const usage = nativeUsage.nullish().catch(null);
 const toolResultContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 const contentBlock = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
+  z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown().optional() }),
   z.object({
     type: z.literal('tool_result'),
     tool_use_id: z.string(),
@@ -90,7 +90,7 @@ const messages = {
     uuid: id,
     isReplay: z.boolean().nullish(),
     message: z.object({ content }),
-    tool_use_result: z.unknown(),
+    tool_use_result: z.unknown().optional(),
   }),
   result: z.object({
     type: z.literal('result'),
@@ -124,7 +124,7 @@ const messages = {
     response: z.object({
       request_id: z.string(),
       subtype: z.string(),
-      response: z.unknown(),
+      response: z.unknown().optional(),
       error: z.string().nullish(),
     }),
   }),
@@ -145,7 +145,10 @@ const systemMessages = {
     capabilities: z.array(z.string()).nullish(),
     permissionMode: z.string().nullish(),
     model: z.string().nullish(),
-    mcp_servers: z.array(z.object({ name: z.string() })).nullish().catch(null),
+    mcp_servers: z
+      .array(z.object({ name: z.string() }))
+      .nullish()
+      .catch(null),
   }),
   api_retry: z.object({
     type: z.literal('system'),
@@ -156,7 +159,11 @@ const systemMessages = {
     retry_delay_ms: z.number().nullish(),
     error_status: z.number().nullish(),
   }),
-  compact_boundary: z.object({ type: z.literal('system'), subtype: z.literal('compact_boundary'), session_id: id }),
+  compact_boundary: z.object({
+    type: z.literal('system'),
+    subtype: z.literal('compact_boundary'),
+    session_id: id,
+  }),
   status: z.object({
     type: z.literal('system'),
     subtype: z.literal('status'),
@@ -177,16 +184,34 @@ export type ControlRequest = z.infer<typeof messages.control_request>;
 
 const head = z.object({ type: z.string(), subtype: z.string().nullish().catch(null) });
 
-/** A message we know and can read, else null. */
-export function parseNative(value: unknown): NativeMessage | null {
+/** Messages without which the end of a Turn, or an answer, would be missed. */
+const vital: ReadonlySet<string> = new Set([
+  'result',
+  'command_lifecycle',
+  'control_request',
+  'control_response',
+]);
+
+export type ParsedNative =
+  | { readonly kind: 'message'; readonly message: NativeMessage }
+  /** Nothing we know. */
+  | { readonly kind: 'unknown' }
+  /** A message we know in a form we do not. `vital`: going on without it would be guessing. */
+  | { readonly kind: 'unreadable'; readonly type: string; readonly vital: boolean };
+
+/** One value of the program's output. */
+export function parseNative(value: unknown): ParsedNative {
   const top = head.safeParse(value);
-  if (!top.success) return null;
+  if (!top.success) return { kind: 'unknown' };
   const { type, subtype } = top.data;
   const parsed =
     type === 'system'
       ? find(systemMessages, subtype ?? '')?.safeParse(value)
       : find(messages, type)?.safeParse(value);
-  return parsed?.success ? parsed.data : null;
+  if (!parsed) return { kind: 'unknown' };
+  return parsed.success
+    ? { kind: 'message', message: parsed.data }
+    : { kind: 'unreadable', type, vital: vital.has(type) };
 }
 
 const find = <T extends object>(table: T, key: PropertyKey): T[keyof T] | undefined =>
@@ -195,10 +220,7 @@ const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => 
 
 /** Answer to `initialize`. `account` tells that a credential exists, never what it is. */
 export const initializeResponse = z.object({
-  account: z
-    .object({ tokenSource: id, apiKeySource: id, apiProvider: id })
-    .nullish()
-    .catch(null),
+  account: z.object({ tokenSource: id, apiKeySource: id, apiProvider: id }).nullish().catch(null),
   claude_code_version: z.string().nullish(),
   current_permission_mode: z.string().nullish(),
 });
@@ -241,4 +263,8 @@ export const askInput = z.object({
 });
 
 /** What a program must advertise in `system/init`, so that receipts and cancellation can be proven. */
-export const requiredCapabilities = ['msg_lifecycle_v1', 'interrupt_receipt_v1', 'interrupt_cancel_queued_v1'] as const;
+export const requiredCapabilities = [
+  'msg_lifecycle_v1',
+  'interrupt_receipt_v1',
+  'interrupt_cancel_queued_v1',
+] as const;

@@ -107,7 +107,8 @@ class Heard {
   async message(message: NativeMessage): Promise<void> {
     if (message.type === 'system' && message.subtype === 'init') this.#tell(message.capabilities ?? []);
     // It would ask the model after all: then it is not the program we take it for.
-    if (message.type === 'system' && message.subtype === 'status' && message.status === 'requesting') this.#tell([]);
+    if (message.type === 'system' && message.subtype === 'status' && message.status === 'requesting')
+      this.#tell([]);
   }
   async request(): Promise<void> {
     // Nothing can be asked: there are no tools.

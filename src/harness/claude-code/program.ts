@@ -79,18 +79,44 @@ async function versionOf(
   });
   const waited = await within(clock, VERSION_LIMIT_MS, text);
   if (waited.kind === 'timeout') abort.abort();
-  const match = waited.kind === 'value' ? /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/.exec(waited.value.trim()) : null;
+  const match =
+    waited.kind === 'value' ? /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/.exec(waited.value.trim()) : null;
   return match?.[1] ?? null;
 }
 
 /** Names of the daemon's environment that Claude Code needs for its sign-in, its providers and its settings. */
 const inherited: readonly string[] = [
-  ...['ANTHROPIC_*', 'CLAUDE_CONFIG_DIR', 'CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CODE_USE_*', 'CLAUDE_CODE_SKIP_*'],
-  ...['CLAUDE_CODE_MAX_*', 'CLAUDE_CODE_DISABLE_*', 'CLAUDE_CODE_API_KEY_HELPER_TTL_MS', 'CLAUDE_CODE_CLIENT_*'],
-  ...['CLAUDE_CODE_SUBAGENT_MODEL', 'CLAUDE_CODE_SUBPROCESS_ENV_SCRUB', 'CLAUDE_CODE_SHELL', 'CLAUDE_CODE_TMPDIR'],
+  ...[
+    'ANTHROPIC_*',
+    'CLAUDE_CONFIG_DIR',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CODE_USE_*',
+    'CLAUDE_CODE_SKIP_*',
+  ],
+  ...[
+    'CLAUDE_CODE_MAX_*',
+    'CLAUDE_CODE_DISABLE_*',
+    'CLAUDE_CODE_API_KEY_HELPER_TTL_MS',
+    'CLAUDE_CODE_CLIENT_*',
+  ],
+  ...[
+    'CLAUDE_CODE_SUBAGENT_MODEL',
+    'CLAUDE_CODE_SUBPROCESS_ENV_SCRUB',
+    'CLAUDE_CODE_SHELL',
+    'CLAUDE_CODE_TMPDIR',
+  ],
   ...['CLAUDE_ENV_FILE', 'DISABLE_*', 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_TIMEOUT_MS'],
   ...['MCP_TIMEOUT', 'MCP_TOOL_TIMEOUT', 'MAX_MCP_OUTPUT_TOKENS', 'MAX_THINKING_TOKENS', 'API_TIMEOUT_MS'],
-  ...['AWS_*', 'GOOGLE_*', 'CLOUDSDK_*', 'CLOUD_ML_REGION', 'VERTEX_*', 'GCLOUD_PROJECT', 'AZURE_*', 'IS_SANDBOX'],
+  ...[
+    'AWS_*',
+    'GOOGLE_*',
+    'CLOUDSDK_*',
+    'CLOUD_ML_REGION',
+    'VERTEX_*',
+    'GCLOUD_PROJECT',
+    'AZURE_*',
+    'IS_SANDBOX',
+  ],
 ];
 
 /** What every start of the program gets. The configured variables win over everything but our own switches. */

@@ -206,14 +206,20 @@ export class ClaudeTurn implements HarnessTurn {
       const written = await within(this.#ports.clock, WRITE_LIMIT_MS, this.#ports.client.send(...messages));
       return written.kind === 'value' ? null : 'Claude Code did not take the input in time';
     } catch (error) {
-      this.#ports.logger.warn('claude.input_not_written', { run: this.#init.runId, error: asError(error).name });
+      this.#ports.logger.warn('claude.input_not_written', {
+        run: this.#init.runId,
+        error: asError(error).name,
+      });
       return 'the input could not be written to Claude Code';
     }
   }
 
   async #sendInterrupt(): Promise<void> {
     this.#events.interrupting();
-    const answer = await this.#ports.client.control({ subtype: 'interrupt', cancel_queued: true }, INTERRUPT_LIMIT_MS);
+    const answer = await this.#ports.client.control(
+      { subtype: 'interrupt', cancel_queued: true },
+      INTERRUPT_LIMIT_MS,
+    );
     const receipt = interruptResponse.safeParse(answer);
     if (!receipt.success || receipt.data.still_queued.some((uuid) => this.#inputs.has(uuid))) {
       this.#fault ??= 'Claude Code kept input that it would still run';
@@ -262,7 +268,15 @@ export class ClaudeTurn implements HarnessTurn {
   /** One at a time and in this order, also when the end is found while an earlier event waits for room. */
   #enqueue(events: readonly HarnessEvent[]): Promise<void> {
     this.#emitting = this.#emitting.then(async () => {
-      for (const event of events) await this.#init.output.emit(event);
+      for (const event of events) {
+        await this.#init.output.emit(event).catch((error: unknown) => {
+          // The way out is the Runtime's and does not fail by contract; the Turn still has to come to its end.
+          this.#ports.logger.error('claude.output_refused', {
+            run: this.#init.runId,
+            error: asError(error).name,
+          });
+        });
+      }
     });
     return this.#emitting;
   }
@@ -301,5 +315,7 @@ function noticesOf(message: Extract<NativeMessage, { type: 'system' }>): readonl
   const attempt = message.attempt ?? 1;
   const of = message.max_retries ? ` of ${message.max_retries}` : '';
   const status = message.error_status ? ` (HTTP ${message.error_status})` : '';
-  return [{ type: 'notice', text: `The model service did not answer${status}. Trying again: ${attempt}${of}.` }];
+  return [
+    { type: 'notice', text: `The model service did not answer${status}. Trying again: ${attempt}${of}.` },
+  ];
 }

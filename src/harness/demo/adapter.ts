@@ -36,7 +36,8 @@ export const demoCapabilities = declareCapabilities([
   'subagent_control',
 ]);
 
-export const DEMO_NOTE = 'A demo without a model: it streams text, asks one question and one permission, and writes one file.';
+export const DEMO_NOTE =
+  'A demo without a model: it streams text, asks one question and one permission, and writes one file.';
 
 export interface DemoPorts {
   readonly clock: Clock;
@@ -55,7 +56,12 @@ export class DemoAdapter implements HarnessAdapter {
   }
 
   probe(): Promise<Probe> {
-    return Promise.resolve({ available: true, version: null, reason: DEMO_NOTE, capabilities: demoCapabilities });
+    return Promise.resolve({
+      available: true,
+      version: null,
+      reason: DEMO_NOTE,
+      capabilities: demoCapabilities,
+    });
   }
 
   prepare(request: PrepareRequest): Promise<PrepareOutcome> {
@@ -67,9 +73,16 @@ export class DemoAdapter implements HarnessAdapter {
 
 function unsupported(configuration: ExecutionConfiguration): string | null {
   const controls = configuration.execution_controls;
-  if (controls && (controls.web_search !== 'disabled' || controls.text_verbosity !== 'medium' || controls.output_format))
+  if (
+    controls &&
+    (controls.web_search !== 'disabled' || controls.text_verbosity !== 'medium' || controls.output_format)
+  )
     return 'The demo has no web search, one length of text and no structured output.';
-  if (configuration.function_tools?.length || configuration.mcp_http_servers?.length || configuration.tool_search)
+  if (
+    configuration.function_tools?.length ||
+    configuration.mcp_http_servers?.length ||
+    configuration.tool_search
+  )
     return 'The demo uses no functions and no MCP servers.';
   if (configuration.require_existing_native_session && !configuration.agent_session_id)
     return 'The demo cannot find an earlier conversation.';

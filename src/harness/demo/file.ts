@@ -11,9 +11,13 @@ import { DEMO_FILE } from './script.ts';
 export async function planChange(
   workspace: string,
   content: string,
-): Promise<{ readonly kind: 'change'; readonly change: NativeFileChange } | { readonly kind: 'refused'; readonly reason: string }> {
+): Promise<
+  | { readonly kind: 'change'; readonly change: NativeFileChange }
+  | { readonly kind: 'refused'; readonly reason: string }
+> {
   const current = await readShownFile(join(workspace, DEMO_FILE));
-  if (current.kind === 'unreadable') return { kind: 'refused', reason: `${DEMO_FILE} is there and is not a plain text file` };
+  if (current.kind === 'unreadable')
+    return { kind: 'refused', reason: `${DEMO_FILE} is there and is not a plain text file` };
   const before = current.kind === 'text' ? current.text : '';
   return {
     kind: 'change',
@@ -41,7 +45,8 @@ export async function writeDemoFile(workspace: string, content: string): Promise
     }
   } catch (error) {
     if (hasCode(error, 'ELOOP')) return `${DEMO_FILE} is a link to another place`;
-    if (hasCode(error, 'EACCES') || hasCode(error, 'EROFS') || hasCode(error, 'EPERM')) return 'the folder may not be written to';
+    if (hasCode(error, 'EACCES') || hasCode(error, 'EROFS') || hasCode(error, 'EPERM'))
+      return 'the folder may not be written to';
     if (hasCode(error, 'ENOSPC')) return 'the disk is full';
     return 'the folder could not be written to';
   }

@@ -38,7 +38,13 @@ export function fileContent(answers: Answers): string {
   const tone = answers.get('tone')?.[0];
   const sections = answers.get('sections') ?? [];
   const greeting = tone === 'Formal' ? 'Good day.' : tone === undefined ? 'Hello.' : 'Hello, and welcome!';
-  const lines = ['# Agent Runtime demo', '', greeting, '', 'This file was written by the demo, which has no model.'];
+  const lines = [
+    '# Agent Runtime demo',
+    '',
+    greeting,
+    '',
+    'This file was written by the demo, which has no model.',
+  ];
   for (const section of sections.map(oneLine).filter((name) => name !== '')) {
     lines.push('', `## ${section}`, '', ...bodyOf(section, answers));
   }
@@ -53,7 +59,11 @@ function bodyOf(section: string, answers: Answers): readonly string[] {
     });
   }
   if (section === 'What an agent may do') {
-    return ['- Read the folder you chose.', '- Ask before it changes a file or runs a command.', '- Stop when you stop it.'];
+    return [
+      '- Read the folder you chose.',
+      '- Ask before it changes a file or runs a command.',
+      '- Stop when you stop it.',
+    ];
   }
   return ['You asked for this section.'];
 }
@@ -61,7 +71,8 @@ function bodyOf(section: string, answers: Answers): readonly string[] {
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200);
 
 export const closing = {
-  written: (path: string): string => `Done: ${path} is in your folder, as the change showed. That is all this demo does.`,
+  written: (path: string): string =>
+    `Done: ${path} is in your folder, as the change showed. That is all this demo does.`,
   denied: 'You did not allow the change, so nothing was written. That is all this demo does.',
   notAsked: 'There is no folder here, so nothing is written. That is all this demo does.',
   failed: (reason: string): string => `The file was not written: ${reason}. That is all this demo does.`,
@@ -69,7 +80,8 @@ export const closing = {
 
 export const noAnswers = 'No answers, so the file takes its usual form. ';
 export const thanks = 'Thank you. ';
-export const beforeChange = 'Next it asks whether it may write one file. You see the whole change before you decide.';
+export const beforeChange =
+  'Next it asks whether it may write one file. You see the whole change before you decide.';
 export const steered = (count: number): string =>
   `Your ${count === 1 ? 'message' : `${count} messages`} arrived. This demo cannot read it, and goes on. `;
 

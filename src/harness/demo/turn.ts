@@ -67,7 +67,9 @@ export class DemoTurn implements HarnessTurn {
   constructor(init: DemoTurnInit) {
     this.#init = init;
     const { signal } = this.#stop;
-    this.#stopped = new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    this.#stopped = new Promise((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
     this.#over = this.#run();
   }
 
@@ -125,7 +127,10 @@ export class DemoTurn implements HarnessTurn {
       await this.#play();
     } catch (error) {
       if (!(error instanceof Stopped)) {
-        await this.#emit({ type: 'error', payload: { error: 'The demo failed. This is a fault of this app.' } });
+        await this.#emit({
+          type: 'error',
+          payload: { error: 'The demo failed. This is a fault of this app.' },
+        });
       }
     }
     this.#finished = true;
@@ -162,7 +167,9 @@ export class DemoTurn implements HarnessTurn {
 
   async #askPermission(change: NativeFileChange): Promise<boolean> {
     const key = this.#init.random.uuid();
-    const answer = new Promise<PermissionAnswer>((take) => (this.#waiting = { kind: 'permission', key, take }));
+    const answer = new Promise<PermissionAnswer>(
+      (take) => (this.#waiting = { kind: 'permission', key, take }),
+    );
     await this.#emit({
       type: 'permission',
       request: {
@@ -183,7 +190,11 @@ export class DemoTurn implements HarnessTurn {
     const id = this.#init.random.uuid();
     const { path, kind, diff } = change;
     const call = { id, name: 'Write' } as const;
-    const seen = { kind: 'function', name: 'apply_patch', arguments: { changes: [{ path, kind, diff }] } } as const;
+    const seen = {
+      kind: 'function',
+      name: 'apply_patch',
+      arguments: { changes: [{ path, kind, diff }] },
+    } as const;
     const observed = (status: string): object =>
       this.#init.observeTools ? { observation: { ...seen, status } } : {};
     await this.#emit({

@@ -24,7 +24,9 @@ async function nextWorks(bed: ClaudeBed, executor: Awaited<ReturnType<ClaudeBed[
 
 describe('cancelling', () => {
   claudeTest('while the model talks: the partial text is kept and never called complete', async (bed) => {
-    bed.model.setScenario([{ steps: [{ text: ['Half an ', { hold: 'talking' }, 'answer.'] }], usage: { input: 12 } }]);
+    bed.model.setScenario([
+      { steps: [{ text: ['Half an ', { hold: 'talking' }, 'answer.'] }], usage: { input: 12 } },
+    ]);
     const executor = await bed.ready();
     const { output, turn } = await bed.start(executor, 'Talk');
     await output.next('delta');
@@ -34,7 +36,10 @@ describe('cancelling', () => {
     expect(turn.outcome().content).toBe('Half an ');
     expect(turn.outcome().usage?.tokens?.input_tokens).toBe(12);
     expect(nativeSessionId(turn.outcome())).toBe(executor.nativeSessionId);
-    expect(output.all('output_message').map((event) => event.payload.status)).toEqual(['in_progress', 'incomplete']);
+    expect(output.all('output_message').map((event) => event.payload.status)).toEqual([
+      'in_progress',
+      'incomplete',
+    ]);
     await eventually(() => bed.model.calls[0]?.aborted === true);
     await nextWorks(bed, executor);
   });
@@ -79,23 +84,29 @@ describe('cancelling', () => {
     } else await nextWorks(bed, executor);
   });
 
-  claudeTest('input that waits in the queue is taken out and reported as unknown, not as accepted', async (bed) => {
-    bed.model.setScenario([{ steps: [{ text: ['Talking ', { hold: 'talking' }, 'on.'] }] }]);
-    const executor = await bed.ready();
-    const { output, turn } = await bed.start(executor, 'Talk');
-    await output.next('delta');
-    let written = 0;
-    const steering = turn.steer?.(says('Wait for me'), () => written++);
-    await eventually(() => written === 1);
-    await turn.cancel();
-    expect(await steering).toMatchObject({ kind: 'unknown' });
-    expect(await turn.settlement()).toEqual(reusable);
-    await nextWorks(bed, executor);
-    expect(JSON.stringify(bed.model.calls.map((call) => call.body.messages))).not.toContain('Wait for me');
-  });
+  claudeTest(
+    'input that waits in the queue is taken out and reported as unknown, not as accepted',
+    async (bed) => {
+      bed.model.setScenario([{ steps: [{ text: ['Talking ', { hold: 'talking' }, 'on.'] }] }]);
+      const executor = await bed.ready();
+      const { output, turn } = await bed.start(executor, 'Talk');
+      await output.next('delta');
+      let written = 0;
+      const steering = turn.steer?.(says('Wait for me'), () => written++);
+      await eventually(() => written === 1);
+      await turn.cancel();
+      expect(await steering).toMatchObject({ kind: 'unknown' });
+      expect(await turn.settlement()).toEqual(reusable);
+      await nextWorks(bed, executor);
+      expect(JSON.stringify(bed.model.calls.map((call) => call.body.messages))).not.toContain('Wait for me');
+    },
+  );
 
   claudeTest('after the end: nothing happens, and the next Turn is not hit', async (bed) => {
-    bed.model.setScenario([{ steps: [{ text: 'One.' }] }, { steps: [{ text: ['Two ', { hold: 'two' }, 'done.'] }] }]);
+    bed.model.setScenario([
+      { steps: [{ text: 'One.' }] },
+      { steps: [{ text: ['Two ', { hold: 'two' }, 'done.'] }] },
+    ]);
     const executor = await bed.ready();
     const first = await bed.run(executor, 'One');
     const second = await bed.start(executor, 'Two');
@@ -107,27 +118,32 @@ describe('cancelling', () => {
     expect(second.output.all('error')).toEqual([]);
   });
 
-  claudeTest('while nobody takes the output: it settles once the output is taken, with nothing lost', async (bed) => {
-    const words = Array.from({ length: 400 }, (_, index) => `word${index} `);
-    bed.model.setScenario([{ steps: [{ text: [...words, { hold: 'more' }] }] }]);
-    const executor = await bed.ready();
-    const { output, turn } = await bed.start(executor, 'Talk');
-    let open: () => void = () => undefined;
-    output.gate = new Promise((resolve) => (open = resolve));
-    await output.until(() => output.events.length > 0);
-    await bed.model.reached('more');
-    const cancelling = turn.cancel();
-    const settling = turn.settlement();
-    expect(output.all('delta').length).toBeLessThan(words.length);
-    output.gate = null;
-    open();
-    await cancelling;
-    expect(await settling).toEqual(reusable);
-    expect(output.text).toBe(words.join(''));
-  });
+  claudeTest(
+    'while nobody takes the output: it settles once the output is taken, with nothing lost',
+    async (bed) => {
+      const words = Array.from({ length: 400 }, (_, index) => `word${index} `);
+      bed.model.setScenario([{ steps: [{ text: [...words, { hold: 'more' }] }] }]);
+      const executor = await bed.ready();
+      const { output, turn } = await bed.start(executor, 'Talk');
+      let open: () => void = () => undefined;
+      output.gate = new Promise((resolve) => (open = resolve));
+      await output.until(() => output.events.length > 0);
+      await bed.model.reached('more');
+      const cancelling = turn.cancel();
+      const settling = turn.settlement();
+      expect(output.all('delta').length).toBeLessThan(words.length);
+      output.gate = null;
+      open();
+      await cancelling;
+      expect(await settling).toEqual(reusable);
+      expect(output.text).toBe(words.join(''));
+    },
+  );
 
   claudeTest('closing in the middle of a Turn ends the Turn too', async (bed) => {
-    bed.model.setScenario([{ steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch a; sleep 2718' } }] }]);
+    bed.model.setScenario([
+      { steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch a; sleep 2718' } }] },
+    ]);
     const executor = await bed.ready();
     const { output, turn } = await bed.start(executor, 'Work');
     await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });

@@ -36,42 +36,47 @@ describe('failures of the model service', () => {
       expect(output.events.at(-2)?.type).toBe('error');
       // The error text is no output of the model.
       expect(output.text).not.toContain(error?.payload.error);
-      expect(output.all('output_message').filter((event) => event.payload.text === error?.payload.error)).toEqual([]);
+      expect(
+        output.all('output_message').filter((event) => event.payload.text === error?.payload.error),
+      ).toEqual([]);
       expect(await turn.settlement()).toEqual({ kind: 'settled', reusable: true });
     });
   }
 
-  claudeTest('nobody listens at the address: connection failed, and retries are told to the person', async (bed) => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const { ClaudeCodeAdapter } = await import('../../../src/harness/claude-code/adapter.ts');
-    const { Bed, claude } = await import('../bed.ts');
-    const adapter = new ClaudeCodeAdapter(bed.ports, {
-      kind: 'claude_sdk',
-      command: claude ?? '',
-      args: ['--setting-sources', ''],
-      env: {
-        ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
-        ANTHROPIC_API_KEY: 'not-a-real-key',
-        CLAUDE_CODE_MAX_RETRIES: '1',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
-    });
-    const other = new Bed(bed.root, bed.ledger, adapter);
-    const executor = await other.ready();
-    const { output } = await other.run(executor, 'Hello');
-    expect(output.all('error')[0]?.payload).toMatchObject({ code: 'connection_failed' });
-    expect(output.all('notice').length).toBeGreaterThan(0);
-    expect(await executor.close()).toEqual({ state: 'closed' });
-  });
+  claudeTest(
+    'nobody listens at the address: connection failed, and retries are told to the person',
+    async (bed) => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      const { ClaudeCodeAdapter } = await import('../../../src/harness/claude-code/adapter.ts');
+      const { Bed, claude } = await import('../bed.ts');
+      const adapter = new ClaudeCodeAdapter(bed.ports, {
+        kind: 'claude_sdk',
+        command: claude ?? '',
+        args: ['--setting-sources', ''],
+        env: {
+          ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+          ANTHROPIC_API_KEY: 'not-a-real-key',
+          CLAUDE_CODE_MAX_RETRIES: '1',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        },
+      });
+      const other = new Bed(bed.root, bed.ledger, adapter);
+      const executor = await other.ready();
+      const { output } = await other.run(executor, 'Hello');
+      expect(output.all('error')[0]?.payload).toMatchObject({ code: 'connection_failed' });
+      expect(output.all('notice').length).toBeGreaterThan(0);
+      expect(await executor.close()).toEqual({ state: 'closed' });
+    },
+  );
 
   claudeTest('a Turn after a failed one works, and its conversation was kept', async (bed) => {
     bed.model.setScenario([
-        { when: { lastUser: 'First try' }, http: 400, repeat: true },
-        { steps: [{ text: 'Fine now.' }] },
-      ]);
+      { when: { lastUser: 'First try' }, http: 400, repeat: true },
+      { steps: [{ text: 'Fine now.' }] },
+    ]);
     const executor = await bed.ready();
     await bed.run(executor, 'First try');
     const { output } = await bed.run(executor, 'Second try');
@@ -82,7 +87,9 @@ describe('failures of the model service', () => {
   claudeTest(
     'the limit of native turns is an error without a code',
     async (bed) => {
-      bed.model.setScenario([{ steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'ls' } }], repeat: true }]);
+      bed.model.setScenario([
+        { steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'ls' } }], repeat: true },
+      ]);
       const { output } = await bed.run(await bed.ready(), 'Work');
       expect(output.all('error')[0]?.payload).toEqual({ error: expect.stringMatching(/./) as string });
     },

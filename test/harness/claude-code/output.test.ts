@@ -3,26 +3,33 @@ import { describe, expect } from 'vitest';
 import { claudeTest } from './claude-test.ts';
 
 describe('what a Turn says', () => {
-  claudeTest('text and thinking stream in pieces, and the completed message carries the whole text', async (bed) => {
-    bed.model.setScenario([{ steps: [{ think: 'Let me see what this is.' }, { text: 'Hello there, good friend.' }] }]);
-    const { output, turn } = await bed.run(await bed.ready(), 'Hello');
-    expect(output.all('delta').length).toBeGreaterThan(2);
-    expect(output.text).toBe('Hello there, good friend.');
-    expect(output.all('thinking').length).toBeGreaterThan(2);
-    expect(
-      output
-        .all('thinking')
-        .map((event) => event.payload.text)
-        .join(''),
-    ).toBe('Let me see what this is.');
-    const [begun, completed, ...more] = output.all('output_message').map((event) => event.payload);
-    expect(more).toEqual([]);
-    expect(begun).toEqual({ id: begun?.id, status: 'in_progress' });
-    expect(completed).toEqual({ id: begun?.id, status: 'completed', text: 'Hello there, good friend.' });
-    expect(new Set(output.all('delta').map((event) => event.payload.item_id))).toEqual(new Set([begun?.id]));
-    expect((await output.end()).payload.content).toBe('Hello there, good friend.');
-    expect(turn.outcome().metadata).toMatchObject({ agent_session_type: 'claude_session' });
-  });
+  claudeTest(
+    'text and thinking stream in pieces, and the completed message carries the whole text',
+    async (bed) => {
+      bed.model.setScenario([
+        { steps: [{ think: 'Let me see what this is.' }, { text: 'Hello there, good friend.' }] },
+      ]);
+      const { output, turn } = await bed.run(await bed.ready(), 'Hello');
+      expect(output.all('delta').length).toBeGreaterThan(2);
+      expect(output.text).toBe('Hello there, good friend.');
+      expect(output.all('thinking').length).toBeGreaterThan(2);
+      expect(
+        output
+          .all('thinking')
+          .map((event) => event.payload.text)
+          .join(''),
+      ).toBe('Let me see what this is.');
+      const [begun, completed, ...more] = output.all('output_message').map((event) => event.payload);
+      expect(more).toEqual([]);
+      expect(begun).toEqual({ id: begun?.id, status: 'in_progress' });
+      expect(completed).toEqual({ id: begun?.id, status: 'completed', text: 'Hello there, good friend.' });
+      expect(new Set(output.all('delta').map((event) => event.payload.item_id))).toEqual(
+        new Set([begun?.id]),
+      );
+      expect((await output.end()).payload.content).toBe('Hello there, good friend.');
+      expect(turn.outcome().metadata).toMatchObject({ agent_session_type: 'claude_session' });
+    },
+  );
 
   claudeTest('without the opt-ins no message frames, item ids or observations are added', async (bed) => {
     bed.model.setScenario([
@@ -42,44 +49,51 @@ describe('what a Turn says', () => {
       { steps: [{ text: 'Done.' }] },
     ]);
     const { output } = await bed.run(await bed.ready(), 'Hello');
-    expect(output.all('output_message').map((event) => event.payload.status)).toEqual(['in_progress', 'completed']);
-  });
-
-  claudeTest('usage is a running total of the Turn, cached input included once, and ends in done', async (bed) => {
-    bed.model.setScenario([
-      {
-        steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'ls' } }],
-        usage: { input: 10, cacheRead: 5, cacheWrite: 2, output: 4 },
-      },
-      { steps: [{ text: 'Done.' }], usage: { input: 20, cacheRead: 6, output: 8 } },
+    expect(output.all('output_message').map((event) => event.payload.status)).toEqual([
+      'in_progress',
+      'completed',
     ]);
-    const executor = await bed.ready();
-    const { output } = await bed.run(executor, 'Hello');
-    const totals = output.all('usage').map((event) => event.payload.tokens?.total_tokens ?? 0);
-    expect([...totals].sort((a, b) => a - b)).toEqual(totals);
-    const done = await output.end();
-    expect(done.payload.usage).toMatchObject({
-      tokens: {
-        input_tokens: 43,
-        cached_input_tokens: 11,
-        output_tokens: 12,
-        reasoning_output_tokens: 0,
-        total_tokens: 55,
-      },
-      input_tokens: 30,
-      output_tokens: 12,
-    });
-    expect(done.payload.usage?.model).toMatch(/^claude-/);
-    expect(done.payload.usage?.cost_usd).toBeGreaterThan(0);
-
-    // The next Turn of the same process begins at nothing.
-    bed.model.setScenario([{ steps: [{ text: 'Again.' }], usage: { input: 1, output: 2 } }]);
-    const second = await bed.run(executor, 'Again');
-    expect(second.turn.outcome().usage?.tokens).toMatchObject({ input_tokens: 1, total_tokens: 3 });
   });
+
+  claudeTest(
+    'usage is a running total of the Turn, cached input included once, and ends in done',
+    async (bed) => {
+      bed.model.setScenario([
+        {
+          steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'ls' } }],
+          usage: { input: 10, cacheRead: 5, cacheWrite: 2, output: 4 },
+        },
+        { steps: [{ text: 'Done.' }], usage: { input: 20, cacheRead: 6, output: 8 } },
+      ]);
+      const executor = await bed.ready();
+      const { output } = await bed.run(executor, 'Hello');
+      const totals = output.all('usage').map((event) => event.payload.tokens?.total_tokens ?? 0);
+      expect([...totals].sort((a, b) => a - b)).toEqual(totals);
+      const done = await output.end();
+      expect(done.payload.usage).toMatchObject({
+        tokens: {
+          input_tokens: 43,
+          cached_input_tokens: 11,
+          output_tokens: 12,
+          reasoning_output_tokens: 0,
+          total_tokens: 55,
+        },
+        input_tokens: 30,
+        output_tokens: 12,
+      });
+      expect(done.payload.usage?.model).toMatch(/^claude-/);
+      expect(done.payload.usage?.cost_usd).toBeGreaterThan(0);
+
+      // The next Turn of the same process begins at nothing.
+      bed.model.setScenario([{ steps: [{ text: 'Again.' }], usage: { input: 1, output: 2 } }]);
+      const second = await bed.run(executor, 'Again');
+      expect(second.turn.outcome().usage?.tokens).toMatchObject({ input_tokens: 1, total_tokens: 3 });
+    },
+  );
 
   claudeTest('an image reaches the model unchanged, with and without text', async (bed) => {
-    const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+    const data =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
     const image = { type: 'input_image' as const, image_url: `data:image/png;base64,${data}` };
     bed.model.setScenario([{ steps: [{ text: 'Seen.' }] }, { steps: [{ text: 'Seen again.' }] }]);
     const executor = await bed.ready();

@@ -37,18 +37,23 @@ describe('permissions', () => {
     expect(await readFile(join(bed.workspace, 'out.txt'), 'utf8')).toBe('hi\nsecond line\n');
   });
 
-  claudeTest('a denied command does not run, the message reaches the model and the Turn goes on', async (bed) => {
-    bed.model.setScenario([
-      { steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch forbidden' } }] },
-      { when: { lastTool: 'Not on a Sunday.' }, steps: [{ text: 'Understood.' }] },
-    ]);
-    const { output, turn } = await bed.start(await bed.ready(), 'Work');
-    const { request } = await output.next('permission');
-    expect(await turn.submitPermission?.(request.key, { kind: 'deny', message: 'Not on a Sunday.' })).toBe('applied');
-    expect((await output.end()).payload.content).toBe('Understood.');
-    expect(await missing(join(bed.workspace, 'forbidden'))).toBe(true);
-    expect(output.all('error')).toEqual([]);
-  });
+  claudeTest(
+    'a denied command does not run, the message reaches the model and the Turn goes on',
+    async (bed) => {
+      bed.model.setScenario([
+        { steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch forbidden' } }] },
+        { when: { lastTool: 'Not on a Sunday.' }, steps: [{ text: 'Understood.' }] },
+      ]);
+      const { output, turn } = await bed.start(await bed.ready(), 'Work');
+      const { request } = await output.next('permission');
+      expect(await turn.submitPermission?.(request.key, { kind: 'deny', message: 'Not on a Sunday.' })).toBe(
+        'applied',
+      );
+      expect((await output.end()).payload.content).toBe('Understood.');
+      expect(await missing(join(bed.workspace, 'forbidden'))).toBe(true);
+      expect(output.all('error')).toEqual([]);
+    },
+  );
 
   claudeTest('nobody in time is a refusal, never an approval', async (bed) => {
     bed.model.setScenario([
@@ -83,7 +88,11 @@ describe('permissions', () => {
       { steps: [{ tool: 'Write', id: 'toolu_1', input: { file_path: file, content: '# Notes\nfirst\n' } }] },
       {
         steps: [
-          { tool: 'Edit', id: 'toolu_2', input: { file_path: edited, old_string: 'three', new_string: 'THREE' } },
+          {
+            tool: 'Edit',
+            id: 'toolu_2',
+            input: { file_path: edited, old_string: 'three', new_string: 'THREE' },
+          },
         ],
       },
       { steps: [{ text: 'Done.' }] },
@@ -96,7 +105,12 @@ describe('permissions', () => {
       subject: {
         kind: 'file_change',
         changes: [
-          { path: 'notes.md', kind: 'add', diff: '@@ -0,0 +1,2 @@\n+# Notes\n+first\n', insideWorkspace: true },
+          {
+            path: 'notes.md',
+            kind: 'add',
+            diff: '@@ -0,0 +1,2 @@\n+# Notes\n+first\n',
+            insideWorkspace: true,
+          },
         ],
       },
     });
@@ -139,21 +153,24 @@ describe('permissions', () => {
     expect(await missing(file)).toBe(true);
   });
 
-  claudeTest('under accept_edits files in the workspace change unasked and commands still ask', async (bed) => {
-    const file = join(bed.workspace, 'notes.md');
-    bed.model.setScenario([
-      { steps: [{ tool: 'Write', id: 'toolu_1', input: { file_path: file, content: 'x\n' } }] },
-      { steps: [{ tool: 'Bash', id: 'toolu_2', input: { command: 'node -e 1 > made' } }] },
-      { steps: [{ text: 'Done.' }] },
-    ]);
-    const { output, turn } = await bed.start(await bed.ready({}, { policy: 'accept_edits' }), 'Work');
-    const { request } = await output.next('permission');
-    expect(request.tool).toBe('Bash');
-    expect(await readFile(file, 'utf8')).toBe('x\n');
-    await turn.submitPermission?.(request.key, { kind: 'allow' });
-    await output.end();
-    expect(output.all('permission')).toHaveLength(1);
-  });
+  claudeTest(
+    'under accept_edits files in the workspace change unasked and commands still ask',
+    async (bed) => {
+      const file = join(bed.workspace, 'notes.md');
+      bed.model.setScenario([
+        { steps: [{ tool: 'Write', id: 'toolu_1', input: { file_path: file, content: 'x\n' } }] },
+        { steps: [{ tool: 'Bash', id: 'toolu_2', input: { command: 'node -e 1 > made' } }] },
+        { steps: [{ text: 'Done.' }] },
+      ]);
+      const { output, turn } = await bed.start(await bed.ready({}, { policy: 'accept_edits' }), 'Work');
+      const { request } = await output.next('permission');
+      expect(request.tool).toBe('Bash');
+      expect(await readFile(file, 'utf8')).toBe('x\n');
+      await turn.submitPermission?.(request.key, { kind: 'allow' });
+      await output.end();
+      expect(output.all('permission')).toHaveLength(1);
+    },
+  );
 
   claudeTest('under unattended every permission is still asked of the Runtime', async (bed) => {
     bed.model.setScenario([
@@ -183,7 +200,9 @@ describe('permissions', () => {
   });
 
   claudeTest('an answer to a program that is gone is not called applied', async (bed) => {
-    bed.model.setScenario([{ steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch forbidden' } }] }]);
+    bed.model.setScenario([
+      { steps: [{ tool: 'Bash', id: 'toolu_1', input: { command: 'touch forbidden' } }] },
+    ]);
     const executor = await bed.ready();
     const { output, turn } = await bed.start(executor, 'Work');
     const { request } = await output.next('permission');

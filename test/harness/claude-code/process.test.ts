@@ -22,31 +22,43 @@ async function running(commandLine: readonly string[]): Promise<number | null> {
 }
 
 describe('the program and its process', () => {
-  claudeTest('a crash in the middle of a Turn: error, done, nothing reusable, and its command is ended too', async (bed) => {
-    bed.model.setScenario([
-      { steps: [{ text: 'On it.' }, { tool: 'Bash', id: 'toolu_1', input: { command: 'touch a; sleep 2717' } }], usage: { input: 9 } },
-    ]);
-    const executor = await bed.ready();
-    const { output, turn } = await bed.start(executor, 'Work');
-    await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
-    await eventually(async () => (await running(['sleep', '2717'])) !== null);
-    process.kill(pidOf(bed), 'SIGKILL');
-    expect(await executor.broken).toContain('SIGKILL');
-    await output.end();
-    expect(output.all('error')).toHaveLength(1);
-    expect(output.all('error')[0]?.payload).not.toHaveProperty('code');
-    expect(output.events.slice(-2).map((event) => event.type)).toEqual(['error', 'done']);
-    expect(output.all('tool_call').at(-1)?.payload).toMatchObject({ stage: 'after', observation: { status: 'incomplete' } });
-    expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
-    expect(turn.outcome()).toMatchObject({ content: 'On it.', usage: { tokens: { input_tokens: 9 } } });
-    expect(nativeSessionId(turn.outcome())).toBeTruthy();
-    // A program that is killed leaves its command behind, in a group of its own.
-    const left = await running(['sleep', '2717']);
-    expect(left).not.toBeNull();
-    expect(await executor.close()).toEqual({ state: 'closed' });
-    expect(await readProcess(left ?? 0)).toBeNull();
-    expect((await executor.startTurn('run-x', says('Hello'), new Recorder())).kind).toBe('no_turn');
-  });
+  claudeTest(
+    'a crash in the middle of a Turn: error, done, nothing reusable, and its command is ended too',
+    async (bed) => {
+      bed.model.setScenario([
+        {
+          steps: [
+            { text: 'On it.' },
+            { tool: 'Bash', id: 'toolu_1', input: { command: 'touch a; sleep 2717' } },
+          ],
+          usage: { input: 9 },
+        },
+      ]);
+      const executor = await bed.ready();
+      const { output, turn } = await bed.start(executor, 'Work');
+      await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
+      await eventually(async () => (await running(['sleep', '2717'])) !== null);
+      process.kill(pidOf(bed), 'SIGKILL');
+      expect(await executor.broken).toContain('SIGKILL');
+      await output.end();
+      expect(output.all('error')).toHaveLength(1);
+      expect(output.all('error')[0]?.payload).not.toHaveProperty('code');
+      expect(output.events.slice(-2).map((event) => event.type)).toEqual(['error', 'done']);
+      expect(output.all('tool_call').at(-1)?.payload).toMatchObject({
+        stage: 'after',
+        observation: { status: 'incomplete' },
+      });
+      expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
+      expect(turn.outcome()).toMatchObject({ content: 'On it.', usage: { tokens: { input_tokens: 9 } } });
+      expect(nativeSessionId(turn.outcome())).toBeTruthy();
+      // A program that is killed leaves its command behind, in a group of its own.
+      const left = await running(['sleep', '2717']);
+      expect(left).not.toBeNull();
+      expect(await executor.close()).toEqual({ state: 'closed' });
+      expect(await readProcess(left ?? 0)).toBeNull();
+      expect((await executor.startTurn('run-x', says('Hello'), new Recorder())).kind).toBe('no_turn');
+    },
+  );
 
   claudeTest('a crash between Turns is told at once', async (bed) => {
     bed.model.setScenario([{ steps: [{ text: 'One.' }] }]);
@@ -60,9 +72,14 @@ describe('the program and its process', () => {
   claudeTest('a preparation that is cancelled leaves no process', async (bed) => {
     const abort = new AbortController();
     const preparing = bed.prepare({}, { signal: abort.signal });
-    await eventually(() => bed.ledger.entries.some((entry) => entry.sessionId !== null && entry.process !== null));
+    await eventually(() =>
+      bed.ledger.entries.some((entry) => entry.sessionId !== null && entry.process !== null),
+    );
     abort.abort();
-    expect(await preparing).toEqual({ kind: 'failed', message: expect.stringContaining('cancelled') as string });
+    expect(await preparing).toEqual({
+      kind: 'failed',
+      message: expect.stringContaining('cancelled') as string,
+    });
     expect(bed.ledger.entries).toEqual([]);
   });
 
@@ -80,17 +97,20 @@ describe('the program and its process', () => {
 });
 
 describe('looking for the program', () => {
-  claudeTest('finds it, its version and its sign-in, without a model request and without leaving anything', async (bed) => {
-    expect(await bed.adapter.probe()).toEqual({
-      available: true,
-      version: '2.1.332',
-      reason: null,
-      capabilities: claudeCapabilities,
-    });
-    expect(bed.model.requests).toEqual([]);
-    expect(bed.ledger.entries).toEqual([]);
-    expect(await readdir(bed.workspace)).toEqual([]);
-  });
+  claudeTest(
+    'finds it, its version and its sign-in, without a model request and without leaving anything',
+    async (bed) => {
+      expect(await bed.adapter.probe()).toEqual({
+        available: true,
+        version: '2.1.332',
+        reason: null,
+        capabilities: claudeCapabilities,
+      });
+      expect(bed.model.requests).toEqual([]);
+      expect(bed.ledger.entries).toEqual([]);
+      expect(await readdir(bed.workspace)).toEqual([]);
+    },
+  );
 
   claudeTest(
     'says how to sign in when nobody is signed in, and prepares nothing',
@@ -107,7 +127,12 @@ describe('looking for the program', () => {
     'says that it is missing, with a complete declaration',
     async (bed) => {
       const probe = await bed.adapter.probe();
-      expect(probe).toMatchObject({ available: false, installed: false, version: null, capabilities: claudeCapabilities });
+      expect(probe).toMatchObject({
+        available: false,
+        installed: false,
+        version: null,
+        capabilities: claudeCapabilities,
+      });
       expect(probe.reason).toMatch(/not found/);
       expect((await bed.prepare()).kind).toBe('failed');
     },
@@ -115,7 +140,11 @@ describe('looking for the program', () => {
   );
 
   claudeTest('does not run hooks of the person when it looks', async (bed) => {
-    const settings = { hooks: { SessionStart: [{ hooks: [{ type: 'command', command: `touch ${join(bed.root, 'hooked')}` }] }] } };
+    const settings = {
+      hooks: {
+        SessionStart: [{ hooks: [{ type: 'command', command: `touch ${join(bed.root, 'hooked')}` }] }],
+      },
+    };
     await mkdir(join(bed.root, 'home', '.claude'), { recursive: true });
     await writeFile(join(bed.root, 'home', '.claude', 'settings.json'), JSON.stringify(settings));
     const { ClaudeCodeAdapter } = await import('../../../src/harness/claude-code/adapter.ts');
@@ -123,7 +152,11 @@ describe('looking for the program', () => {
     const adapter = new ClaudeCodeAdapter(bed.ports, {
       kind: 'claude_sdk',
       command: claude ?? '',
-      env: { ANTHROPIC_BASE_URL: bed.model.url, ANTHROPIC_API_KEY: 'not-a-real-key', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+      env: {
+        ANTHROPIC_BASE_URL: bed.model.url,
+        ANTHROPIC_API_KEY: 'not-a-real-key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
     });
     expect((await adapter.probe()).available).toBe(true);
     await expect(readFile(join(bed.root, 'hooked'))).rejects.toThrow();

@@ -36,40 +36,43 @@ const ask = {
 };
 
 describe('questions', () => {
-  claudeTest('every question has an id of its own and the answers reach the model under their texts', async (bed) => {
-    bed.model.setScenario([ask, { steps: [{ text: 'Thanks.' }] }]);
-    const { output, turn } = await bed.start(await bed.ready(), 'Ask me');
-    const { request } = await output.next('choice');
-    expect(request).toMatchObject({
-      toolUseId: 'toolu_ask',
-      expiresInMs: null,
-      questions: [
-        {
-          header: 'Color',
-          question: color,
-          multi_select: false,
-          is_other: true,
-          options: [
-            { label: 'Red', description: 'Like a rose' },
-            { label: 'Blue', description: 'Like the sea' },
-          ],
-        },
-        { header: 'Extras', question: extras, multi_select: true },
-      ],
-    });
-    const [first, second] = request.questions.map((question) => question.id);
-    expect(first).not.toBe(second);
-    const answers = new Map([
-      [second ?? '', ['Bell', 'A whistle']],
-      [first ?? '', ['Blue']],
-    ]);
-    expect(await turn.submitChoice?.(request.key, { kind: 'answers', answers })).toBe('applied');
-    await output.end();
-    const told = bed.model.calls[1]?.about.lastTool ?? '';
-    expect(told).toContain('Blue');
-    expect(told).toContain('Bell, A whistle');
-    expect(output.all('permission')).toEqual([]);
-  });
+  claudeTest(
+    'every question has an id of its own and the answers reach the model under their texts',
+    async (bed) => {
+      bed.model.setScenario([ask, { steps: [{ text: 'Thanks.' }] }]);
+      const { output, turn } = await bed.start(await bed.ready(), 'Ask me');
+      const { request } = await output.next('choice');
+      expect(request).toMatchObject({
+        toolUseId: 'toolu_ask',
+        expiresInMs: null,
+        questions: [
+          {
+            header: 'Color',
+            question: color,
+            multi_select: false,
+            is_other: true,
+            options: [
+              { label: 'Red', description: 'Like a rose' },
+              { label: 'Blue', description: 'Like the sea' },
+            ],
+          },
+          { header: 'Extras', question: extras, multi_select: true },
+        ],
+      });
+      const [first, second] = request.questions.map((question) => question.id);
+      expect(first).not.toBe(second);
+      const answers = new Map([
+        [second ?? '', ['Bell', 'A whistle']],
+        [first ?? '', ['Blue']],
+      ]);
+      expect(await turn.submitChoice?.(request.key, { kind: 'answers', answers })).toBe('applied');
+      await output.end();
+      const told = bed.model.calls[1]?.about.lastTool ?? '';
+      expect(told).toContain('Blue');
+      expect(told).toContain('Bell, A whistle');
+      expect(output.all('permission')).toEqual([]);
+    },
+  );
 
   claudeTest('what was not answered and an explicit non-answer are left out', async (bed) => {
     bed.model.setScenario([ask, { steps: [{ text: 'Thanks.' }] }]);

@@ -16,7 +16,12 @@ describe('what tools do', () => {
     ]);
     const { output } = await bed.run(await bed.ready(), 'Look');
     const calls = output.all('tool_call').map((event) => event.payload);
-    expect(calls.map((call) => toolCallSenderRule(call))).toEqual([undefined, undefined, undefined, undefined]);
+    expect(calls.map((call) => toolCallSenderRule(call))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(calls.slice(0, 2)).toEqual([
       {
         id: 'toolu_ok',
@@ -33,7 +38,11 @@ describe('what tools do', () => {
         observation: { kind: 'command', status: 'completed', command: 'cat a.txt', output: 'one' },
       },
     ]);
-    expect(calls[3]?.observation).toMatchObject({ kind: 'command', status: 'failed', command: 'cat missing.txt' });
+    expect(calls[3]?.observation).toMatchObject({
+      kind: 'command',
+      status: 'failed',
+      command: 'cat missing.txt',
+    });
     expect(calls[3]?.observation?.output).toContain('missing.txt');
   });
 
@@ -51,22 +60,25 @@ describe('what tools do', () => {
     expect(after).not.toHaveProperty('observation');
   });
 
-  claudeTest('a call that the person denies is failed, one that is cut off is incomplete without output', async (bed) => {
-    bed.model.setScenario([
-      { steps: [{ tool: 'Bash', id: 'toolu_no', input: { command: 'touch no' } }] },
-      { steps: [{ tool: 'Bash', id: 'toolu_cut', input: { command: 'touch yes; sleep 30' } }] },
-    ]);
-    const { output, turn } = await bed.start(await bed.ready(), 'Work');
-    const first = await output.next('permission');
-    await turn.submitPermission?.(first.request.key, { kind: 'deny', message: null });
-    const second = await output.next('permission', 1);
-    await turn.submitPermission?.(second.request.key, { kind: 'allow' });
-    await turn.cancel();
-    await turn.settlement();
-    const after = output.all('tool_call').filter((event) => event.payload.stage === 'after');
-    expect(after.map((event) => event.payload.observation?.status)).toEqual(['failed', 'incomplete']);
-    expect(after[1]?.payload.observation).not.toHaveProperty('output');
-  });
+  claudeTest(
+    'a call that the person denies is failed, one that is cut off is incomplete without output',
+    async (bed) => {
+      bed.model.setScenario([
+        { steps: [{ tool: 'Bash', id: 'toolu_no', input: { command: 'touch no' } }] },
+        { steps: [{ tool: 'Bash', id: 'toolu_cut', input: { command: 'touch yes; sleep 30' } }] },
+      ]);
+      const { output, turn } = await bed.start(await bed.ready(), 'Work');
+      const first = await output.next('permission');
+      await turn.submitPermission?.(first.request.key, { kind: 'deny', message: null });
+      const second = await output.next('permission', 1);
+      await turn.submitPermission?.(second.request.key, { kind: 'allow' });
+      await turn.cancel();
+      await turn.settlement();
+      const after = output.all('tool_call').filter((event) => event.payload.stage === 'after');
+      expect(after.map((event) => event.payload.observation?.status)).toEqual(['failed', 'incomplete']);
+      expect(after[1]?.payload.observation).not.toHaveProperty('output');
+    },
+  );
 
   claudeTest('a tool of an MCP server is observed by its server and name', async (bed) => {
     const script = join(bed.root, 'server.mjs');
@@ -85,14 +97,22 @@ describe('what tools do', () => {
       kind: 'claude_sdk',
       command: claude ?? '',
       args: ['--setting-sources', '', '--mcp-config', join(bed.root, 'mcp.json')],
-      env: { ANTHROPIC_BASE_URL: bed.model.url, ANTHROPIC_API_KEY: 'not-a-real-key', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+      env: {
+        ANTHROPIC_BASE_URL: bed.model.url,
+        ANTHROPIC_API_KEY: 'not-a-real-key',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
     });
     const other = new Bed(bed.root, bed.ledger, adapter);
     const executor = await other.ready();
     const { output, turn } = await other.start(executor, 'Find');
     for (const index of [0, 1]) {
       const asked = await output.next('permission', index);
-      expect(asked.request.subject).toMatchObject({ kind: 'tool', name: 'mcp__shelf__find', server: 'shelf' });
+      expect(asked.request.subject).toMatchObject({
+        kind: 'tool',
+        name: 'mcp__shelf__find',
+        server: 'shelf',
+      });
       await turn.submitPermission?.(asked.request.key, { kind: 'allow' });
     }
     await output.end();
