@@ -1,10 +1,10 @@
-import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker } from 'electron';
 import { compose } from '../src/app/compose.ts';
 import { loadConfig } from '../src/app/config.ts';
 import type { Daemon } from '../src/app/daemon.ts';
 import { desktopPaths } from '../src/app/desktop-paths.ts';
+import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands } from './ipc.ts';
@@ -49,14 +49,12 @@ if (!app.requestSingleInstanceLock({ prompt: options.prompt })) {
 async function start(): Promise<void> {
   serveWindow(join(__dirname, 'renderer'));
   const config = await loadConfig(options.config ?? paths.config, options.config !== null);
-  const workspace = options.workspace ?? paths.workspace;
-  if (options.workspace === null) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const { daemon, logger } = await compose({
     paths,
     version: AGENT_RUNTIME_VERSION,
     config,
     targets: [],
-    localWorkspace: await realpath(workspace),
+    localWorkspace: await localWorkspace(options.workspace, paths),
     logLevel: 'info',
     stderr: null,
   });
@@ -72,6 +70,7 @@ class Desktop {
   readonly #notifications: PromptNotifications;
   #view: View;
   #quitting = false;
+  #signalled = false;
   #blocker: number | null = null;
 
   constructor(daemon: Daemon, logger: Logger) {
@@ -124,10 +123,15 @@ class Desktop {
     app.on('before-quit', (event) => {
       if (this.#quitting) return;
       event.preventDefault();
-      void this.#quit();
+      // A signal has asked already; a log-out or a menu asks the person.
+      if (!this.#signalled) void this.#quit();
     });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => void this.#leave());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        this.#signalled = true;
+        void this.#leave();
+      });
+    }
     if (!options.hidden && !settings.start_minimised) this.#window.open();
     if (options.prompt !== null) void this.#startTurn(options.prompt);
   }

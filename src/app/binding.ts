@@ -1,9 +1,8 @@
-import { realpath, stat } from 'node:fs/promises';
 import type { BindingView, HarnessView } from '../contract/view.ts';
 import { Link, type BootstrapOutcome, type ConnectionRouter, type LinkHooks } from '../connection/link.ts';
 import type { LinkSender } from '../connection/link-sender.ts';
 import { bootstrap } from '../enrol/bootstrap.ts';
-import { permanent, type Failure } from '../observe/failure.ts';
+import type { Failure } from '../observe/failure.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
@@ -15,6 +14,7 @@ import type { Binding, InteractionSettings, OfferedHarness } from '../runtime/po
 import { Router } from '../runtime/router.ts';
 import type { SuspensionMemory } from '../runtime/suspension.ts';
 import { connectionView } from './connection-words.ts';
+import { folderState, type FolderState } from './workspace-folder.ts';
 
 /** What a binding connects to, with a credential that only `secret` ever hands out. */
 export interface BindingTarget {
@@ -50,6 +50,7 @@ export class BoundRuntime {
   readonly link: Link;
   readonly #ports: BindingPorts;
   #router: Router | null = null;
+  #folder: FolderState = 'usable';
   /** Outlives the router of one connection: a repeated resume is answered as accepted. */
   readonly #suspensions: SuspensionMemory = { resumed: null };
 
@@ -86,6 +87,10 @@ export class BoundRuntime {
   }
   get serving(): boolean {
     return this.link.state.state === 'serving';
+  }
+  /** As of the last dial. */
+  get folder(): FolderState {
+    return this.#folder;
   }
   get parked(): boolean {
     return this.link.state.state === 'parked';
@@ -124,9 +129,10 @@ export class BoundRuntime {
   async #credential(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }> {
     const { workspace } = this.target;
     if (workspace) {
-      const usable = await isFolder(workspace.workspace);
-      if (!usable)
-        return { kind: 'failed', failure: { ...permanent('workspace_unusable'), class: 'attention' } };
+      this.#folder = await folderState(workspace.workspace);
+      if (this.#folder === 'unusable') {
+        return { kind: 'failed', failure: { class: 'attention', code: 'workspace_unusable', detail: null } };
+      }
     }
     return this.target.secret();
   }
@@ -191,13 +197,5 @@ export class BoundRuntime {
         capabilities: probe.capabilities,
       })),
     };
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(await realpath(path))).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -34,6 +34,7 @@ export class CredentialDesk {
   #store: CredentialStore | null = null;
   #reason: UnavailableReason = 'none';
   #health: Health | null = null;
+  #needed: () => boolean = () => false;
 
   private constructor(options: {
     clock: Clock;
@@ -74,8 +75,10 @@ export class CredentialDesk {
     });
   }
 
-  attach(health: Health): void {
+  /** `needed` tells whether anything served now has its secret in the store. */
+  attach(health: Health, needed: () => boolean): void {
     this.#health = health;
+    this.#needed = needed;
   }
   /** The store in use, or null while none answers. */
   get store(): CredentialStore | null {
@@ -130,7 +133,7 @@ export class CredentialDesk {
     this.#store = null;
     this.#reason = reason;
     this.#logger.warn('credentials.unavailable', { reason });
-    this.#health?.raise('credential_store_unavailable', sentences[reason]);
+    this.#health?.raise('credential_store_unavailable', sentences[reason], this.#needed() ? 'error' : 'info');
   }
 
   #storedMarks(): StoredMarks {

@@ -53,6 +53,8 @@ export interface DaemonOptions {
 }
 
 const keptHistory = 500;
+/** In the view, which front ends get again and again; the rest is on disk. */
+const shownHistory = 200;
 
 /**
  * The composition root: builds everything from plain arguments, publishes the view, and ends only when what it
@@ -112,12 +114,13 @@ export class Daemon {
       health: this.health,
     });
     this.#handlers = createHandlers(this);
+    options.credentials.attach(this.health, () => this.#needsCredentials());
     harnesses.onChange(() => this.#harnessesChanged());
   }
 
   /** @throws RuntimeError `already_running` when another process serves this state folder. */
   static async start(options: DaemonOptions): Promise<Daemon> {
-    const { paths, clock, random, logger } = options;
+    const { paths, clock, random } = options;
     await privateFolder(paths.root);
     const lock = await InstanceLock.acquire(paths.lock, random);
     try {
@@ -139,8 +142,6 @@ export class Daemon {
     } catch (error) {
       await lock.release();
       throw error;
-    } finally {
-      logger.debug('daemon.start_over');
     }
   }
 
@@ -260,6 +261,7 @@ export class Daemon {
     for (const target of options.targets) this.serve(target);
     if (options.createLocalCore) this.local = await options.createLocalCore(this);
     this.#state = 'running';
+    void options.credentials.probe();
     options.logger.info('daemon.started', { version: options.version, bindings: this.bindings.size });
     this.#noteAgents();
     this.publisher.changed();
@@ -269,6 +271,11 @@ export class Daemon {
     this.#noteAgents();
     for (const bound of this.bindings.values()) bound.link.beatNow();
     this.publisher.changed();
+  }
+
+  /** The local Core and a bootstrap file need no keychain; an enrolled binding does. */
+  #needsCredentials(): boolean {
+    return [...this.bindings.values()].some((bound) => bound.target.expectedUrl !== null);
   }
 
   #noteAgents(): void {
@@ -288,15 +295,20 @@ export class Daemon {
   }
 
   #onLinkChange(): void {
-    const unusable = [...this.bindings.values()].find(
-      ({ link: { state } }) => 'failure' in state && state.failure?.code === 'workspace_unusable',
-    );
-    if (unusable) {
-      this.health.raise(
-        'workspace_unusable',
-        `The folder of ${unusable.target.name} is missing or not usable.`,
-      );
-    } else this.health.clear('workspace_unusable');
+    const bound = [...this.bindings.values()];
+    const unusable = bound.find(({ folder }) => folder === 'unusable');
+    const readOnly = bound.find(({ folder }) => folder === 'read_only');
+    const tell = (
+      code: 'workspace_unusable' | 'workspace_read_only',
+      found: BoundRuntime | undefined,
+    ): void => {
+      if (!found) return this.health.clear(code);
+      const folder = found.target.workspace?.workspace ?? found.target.name;
+      const what = code === 'workspace_unusable' ? 'is missing or cannot be opened' : 'can only be read';
+      this.health.raise(code, `The folder ${folder} ${what}.`);
+    };
+    tell('workspace_unusable', unusable);
+    tell('workspace_read_only', readOnly);
     this.publisher.changed();
   }
 
@@ -353,7 +365,7 @@ export class Daemon {
       interactions: [...this.projection.interactions],
       cleanup: [...this.projection.cleanup],
       transfers: [],
-      history: [...this.#history],
+      history: this.#history.slice(-shownHistory),
       rules: [],
       health: this.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
       drops: { ...this.projection.drops },

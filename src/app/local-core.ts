@@ -223,6 +223,17 @@ const submitRefusals = {
   storage_failed: 'The Turn was not started: it could not be written to disk. Check that the disk has room.',
 } as const;
 
+/** Why a Turn never started, for a person. Other codes are shown as they are. */
+const startRefusals: Readonly<Record<string, string>> = {
+  cancelled_before_start: 'It was stopped before it started.',
+  preparation_failed: 'The agent could not be started. Doctor and the log say more.',
+  executor_cleanup_unconfirmed: 'The agent of this Session is still being ended. See what has not settled.',
+  preparation_unobserved: 'The connection was lost before it started. Nothing was submitted.',
+  unsupported_configuration: 'This agent does not support what the Session asks for.',
+  preparation_unsupported: 'This agent cannot be prepared by this version of the app.',
+  environment_unsupported: 'This agent does not work in a bound folder.',
+};
+
 /** The kind that was asked for, else the first available agent, else the demo. */
 function preferredKind(daemon: Daemon, asked: string | null): string {
   if (asked !== null) return asked;
@@ -268,6 +279,9 @@ function noteUnseenEnd(daemon: Daemon, turn: TurnRecord | undefined): void {
     at: new Date(daemon.options.clock.now()).toISOString(),
     outcome: turn.outcome,
     decided_by: null,
-    detail: turn.errorCode === null ? null : `It did not start: ${turn.errorCode}.`,
+    detail:
+      turn.errorCode === null
+        ? null
+        : (startRefusals[turn.errorCode] ?? `It did not start: ${turn.errorCode}.`),
   });
 }

@@ -1,11 +1,11 @@
-import { mkdir, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { BindingTarget } from '../app/binding.ts';
 import { readBootstrapFile } from '../app/bootstrap-file.ts';
 import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
 import { ConsoleServer } from '../app/console-server.ts';
 import { InProcessFrontEnd } from '../app/in-process.ts';
+import { existingFolder, localWorkspace } from '../app/workspace-folder.ts';
 import type { Daemon } from '../app/daemon.ts';
 import { rejected } from '../observe/errors.ts';
 import { Redactor } from '../observe/redact.ts';
@@ -47,13 +47,16 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       parsed.text('config') !== undefined,
     );
     const useLocal = parsed.flag('local') || target === null;
-    const localWorkspace = useLocal ? await localFolder(parsed, context) : null;
+    const named = parsed.text('bootstrap-file') === undefined ? parsed.text('workspace') : undefined;
+    const workspace = useLocal
+      ? await localWorkspace(named === undefined ? null : resolve(named), paths)
+      : null;
     const { daemon, logger } = await compose({
       paths,
       version: AGENT_RUNTIME_VERSION,
       config,
       targets: target ? [target] : [],
-      localWorkspace,
+      localWorkspace: workspace,
       logLevel: parsed.logLevel,
       stderr: output.json ? null : 'warn',
       redactor,
@@ -166,27 +169,6 @@ async function binding(
   }
   const recordedDirectory = resolve(folder);
   return { environmentId, sessionId, workspace: await existingFolder(recordedDirectory), recordedDirectory };
-}
-
-async function existingFolder(path: string): Promise<string> {
-  try {
-    const real = await realpath(path);
-    if ((await stat(real)).isDirectory() && real !== '/') return real;
-  } catch {
-    // Said below, in the same words as for a file.
-  }
-  throw rejected(
-    'workspace_unusable',
-    'The workspace must be an existing folder, and not the root of the disk.',
-  );
-}
-
-/** The folder of the local Core: the one named, or one of its own in the state folder. */
-export async function localFolder(parsed: Parsed, context: CommandContext): Promise<string> {
-  const named = parsed.text('bootstrap-file') === undefined ? parsed.text('workspace') : undefined;
-  if (named !== undefined) return existingFolder(isAbsolute(named) ? named : resolve(named));
-  await mkdir(context.paths.workspace, { recursive: true, mode: 0o700 });
-  return realpath(context.paths.workspace);
 }
 
 function portOf(parsed: Parsed): number {

@@ -1,10 +1,11 @@
-import { mkdtemp, realpath } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
 import { InProcessFrontEnd } from '../app/in-process.ts';
+import { existingFolder } from '../app/workspace-folder.ts';
 import type { Answer } from '../contract/commands.ts';
 import type { InteractionView } from '../contract/view.ts';
 import { RuntimeError, rejected } from '../observe/errors.ts';
@@ -40,7 +41,7 @@ unless --state-dir names one.`,
       version: AGENT_RUNTIME_VERSION,
       config,
       targets: [],
-      localWorkspace: await realpath(resolve(parsed.text('workspace') ?? '.')),
+      localWorkspace: await existingFolder(resolve(parsed.text('workspace') ?? '.')),
       logLevel: parsed.logLevel,
       stderr: null,
     });
@@ -68,7 +69,8 @@ async function runTurn(
   const begun = await client.call('turn.start', { prompt, ...(harness === undefined ? {} : { harness }) });
   if (json) process.stdout.write(`${JSON.stringify(begun)}\n`);
   const lines = createInterface({ input: process.stdin });
-  const interrupt = (): void => void client.call('turn.cancel', { run_id: begun.run_id }).catch(() => undefined);
+  const interrupt = (): void =>
+    void client.call('turn.cancel', { run_id: begun.run_id }).catch(() => undefined);
   const asker = new TerminalAsker(
     lines,
     (id, answer) => client.call('interaction.answer', { id, answer }),
@@ -100,7 +102,11 @@ class TerminalAsker {
   #waiting: ((line: string) => void) | null = null;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(lines: Interface, answer: (id: string, answer: Answer) => Promise<unknown>, nobody: () => void) {
+  constructor(
+    lines: Interface,
+    answer: (id: string, answer: Answer) => Promise<unknown>,
+    nobody: () => void,
+  ) {
     this.#lines = lines;
     this.#answer = answer;
     this.#nobody = nobody;

@@ -1,15 +1,13 @@
 import type { Clock } from '../platform/clock.ts';
 
 /**
- * Everything that can be wrong with this machine, as one static list: what a person reads and does about it. An item
- * that `hiddenBy` another is follow-up noise while that one stands.
+ * Everything that can be wrong with this machine, as one static list: what a person reads and does about it.
  */
 export type Severity = 'info' | 'warning' | 'error';
 
 interface HealthDefinition {
   readonly severity: Severity;
   readonly next: string;
-  readonly hiddenBy?: readonly string[];
 }
 
 export const healthItems = {
@@ -20,6 +18,10 @@ export const healthItems = {
   workspace_unusable: {
     severity: 'error',
     next: 'Create the folder or make it writable for you, then try again.',
+  },
+  workspace_read_only: {
+    severity: 'warning',
+    next: 'Agents can read there but change nothing. Make the folder writable for you if they should.',
   },
   disk_full: { severity: 'error', next: 'Free some space on the disk that holds the state folder.' },
   state_file_set_aside: {
@@ -60,11 +62,11 @@ export class Health {
     this.#onChange = onChange;
   }
 
-  /** Raises an item, or changes its text; `since` stays. */
-  raise(code: HealthCode, text: string): void {
+  /** Raises an item, or changes its text; `since` stays. A severity of its own where less hangs on it now. */
+  raise(code: HealthCode, text: string, severity: Severity = healthItems[code].severity): void {
     const known = this.#current.get(code);
-    if (known?.text === text) return;
-    const { severity, next } = healthItems[code];
+    if (known?.text === text && known.severity === severity) return;
+    const { next } = healthItems[code];
     this.#current.set(code, { code, severity, next, text, since: known?.since ?? this.#clock.now() });
     this.#onChange();
   }

@@ -6,7 +6,11 @@ const stuck = [
   {
     steps: [
       { text: 'Working.' },
-      { tool: 'Bash', id: 'toolu_s', input: { command: 'touch started.txt; sleep 1000', description: 'waits' } },
+      {
+        tool: 'Bash',
+        id: 'toolu_s',
+        input: { command: 'touch started.txt; sleep 1000', description: 'waits' },
+      },
     ],
   },
 ];
@@ -83,3 +87,20 @@ function running(text: string): boolean {
   const lines = execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' }).split('\n');
   return lines.some((line) => line.includes(text) && !line.startsWith('Z') && !line.includes('ps -eo'));
 }
+
+test('SIGTERM with a Turn at work ends it, leaves no process and exits', async () => {
+  const bed = await DesktopBed.open({ claude: true });
+  try {
+    bed.model?.setScenario(stuck);
+    await bed.startTurn('Run something');
+    await bed.cli('answer', await waitForPrompt(bed), '--allow');
+    await until(async () => (running('sleep 1000') ? true : null), 'the command');
+    const process_ = bed.app.process();
+    const gone = new Promise<number | null>((done) => process_.once('exit', (code) => done(code)));
+    process_.kill('SIGTERM');
+    expect(await gone).toBe(0);
+    expect(running('sleep 1000')).toBe(false);
+  } finally {
+    await bed.close();
+  }
+});
