@@ -1,4 +1,3 @@
-import { CallError } from './bridge.ts';
 import type { Mark } from './select/mark.ts';
 import { mark } from './select/mark.ts';
 import { Signal } from './store.ts';
@@ -32,7 +31,7 @@ export class ToastShelf extends Signal {
   }
   /** A command that was refused: its message already says what to do next. */
   failed(error: unknown): void {
-    this.#push({ mark: mark('xx', 'bad'), text: error instanceof CallError ? error.message : String(error) });
+    this.#push({ mark: mark('xx', 'bad'), text: error instanceof Error ? error.message : String(error) });
   }
   dismiss(id: number): void {
     this.#timers.get(id)?.cancel();

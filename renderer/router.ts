@@ -69,13 +69,13 @@ export const routeOf = (show: Show): Route => {
   }
 };
 
-/** What the next screen should focus when it is drawn: its head after a keyboard jump, nothing else by itself. */
+/** What the screen that one goes to should focus: its head when the person goes there, nothing by itself. */
 export type FocusWish = 'heading' | null;
 
 export class Router extends Signal {
   readonly #page: Window;
   #route: Route;
-  #wish: FocusWish = null;
+  #wish: string | null = null;
 
   constructor(page: Window) {
     super();
@@ -91,18 +91,18 @@ export class Router extends Signal {
   readonly get = (): Route => this.#route;
 
   go(route: Route, wish: FocusWish = null): void {
-    this.#wish = wish;
-    if (href(route) !== href(this.#route)) {
-      this.#route = route;
-      this.#page.location.hash = href(route);
-    }
+    this.#wish = wish === null ? null : href(route);
+    const moved = href(route) !== href(this.#route);
+    // A new object also where it stays the same: then its head is focused again.
+    this.#route = route;
+    if (moved) this.#page.location.hash = href(route);
     this.notify();
   }
 
-  /** Read once by the screen that fulfils it. */
-  takeWish(): FocusWish {
-    const wish = this.#wish;
+  /** True once, for the screen at `route` when the person went there. A screen that is just leaving gets nothing. */
+  takeWish(route: Route): boolean {
+    if (this.#wish !== href(route)) return false;
     this.#wish = null;
-    return wish;
+    return true;
   }
 }

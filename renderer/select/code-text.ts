@@ -105,7 +105,6 @@ export const showHidden = (text: string): string =>
 export const plainOutput = (text: string): string =>
   text.includes('\u001b') || text.includes('\r')
     ? text
-        // eslint-disable-next-line no-control-regex -- terminal sequences begin with an escape character
         .replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g, '')
         .replace(/\r\n?/g, '\n')
     : text;

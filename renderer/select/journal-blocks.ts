@@ -275,24 +275,8 @@ export const lineCount = (output: string, breaks: number): number =>
 
 /** Parts of at most `lines` lines, so that a long output is laid out only where it is looked at. */
 export function outputParts(text: string, lines: number): readonly string[] {
+  const all = text.split('\n');
   const parts: string[] = [];
-  let from = 0;
-  while (from < text.length) {
-    let end = from;
-    for (let line = 0; line < lines && end >= 0; line++) {
-      const next = text.indexOf('\n', end === from ? from : end + 1);
-      if (next < 0) {
-        end = -1;
-        break;
-      }
-      end = next;
-    }
-    if (end < 0) {
-      parts.push(text.slice(from));
-      break;
-    }
-    parts.push(text.slice(from, end));
-    from = end + 1;
-  }
+  for (let from = 0; from < all.length; from += lines) parts.push(all.slice(from, from + lines).join('\n'));
   return parts;
 }

@@ -32,7 +32,7 @@ export function Button({
   const { link } = useServices();
   const why = useId();
   const words = [label, shortcut === undefined ? null : shortcutText(shortcut, link.platform)]
-    .filter((part) => part != null)
+    .filter((part) => part !== null && part !== undefined)
     .join('  ');
   return (
     <>

@@ -20,7 +20,8 @@ export function ComposeScreen({ first = false }: { readonly first?: boolean }): 
   const { status } = useWindowState();
   const agents = localAgents(view);
   const local = view.bindings.find((binding) => binding.local);
-  const heading = useHeading('compose');
+  const folder = local?.workspace ?? null;
+  const heading = useHeading();
   const field = useRef<HTMLTextAreaElement>(null);
   const [task, setTask] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
@@ -87,10 +88,10 @@ export function ComposeScreen({ first = false }: { readonly first?: boolean }): 
           />
           <div className="row">
             <AgentPick agents={agents} agent={agent} onPick={setChosen} />
-            {local?.workspace == null ? null : (
-              <span className="pick still" title={local.workspace}>
+            {folder === null ? null : (
+              <span className="pick still" title={folder}>
                 <Icon name="folder" size={14} />
-                <span className="cut">{folderName(local.workspace)}</span>
+                <span className="cut">{folderName(folder)}</span>
               </span>
             )}
             <span className="grow" />

@@ -25,7 +25,7 @@ interface Finding {
 export function DoctorScreen(): ReactElement {
   const view = useView();
   const { link, clock } = useServices();
-  const heading = useHeading('doctor');
+  const heading = useHeading();
   const [checks, setChecks] = useState<Checks | null>(null);
   const [checkedAt, setCheckedAt] = useState<number | null>(null);
   const [failed, setFailed] = useState<string | null>(null);

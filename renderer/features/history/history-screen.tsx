@@ -17,7 +17,7 @@ const pageSize = 100;
 export function HistoryScreen(): ReactElement {
   const view = useView();
   const { clock, link } = useServices();
-  const heading = useHeading('history');
+  const heading = useHeading();
   const field = useRef<HTMLInputElement>(null);
   const [filter, setFilter] = useState<HistoryFilter>('all');
   const [search, setSearch] = useState('');

@@ -70,7 +70,7 @@ export function HomeScreen(): ReactElement {
 
 function HomeLede(): ReactElement {
   const lede = homeLede(useView(), useNow());
-  const heading = useHeading('home');
+  const heading = useHeading();
   return (
     <div className="lede">
       <h1 ref={heading} tabIndex={-1}>

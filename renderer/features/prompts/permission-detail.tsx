@@ -38,7 +38,7 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
   const { link } = useServices();
   const shape = promptShape(interaction, bindingOf(useView(), interaction.binding));
   const prompt = usePrompt(interaction);
-  const heading = useHeading(interaction.id);
+  const heading = useHeading();
   const [raw, setRaw] = useState(false);
   const [reasonOpen, setReasonOpen] = useState(false);
   const unshowable = shape.kind === 'unshowable';

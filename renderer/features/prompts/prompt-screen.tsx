@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { useEffect, useLayoutEffect, useRef, type ReactElement } from 'react';
 import type { InteractionView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
 import { shortcuts } from '../../keys.ts';
@@ -20,7 +20,9 @@ import { QuestionDetail } from './question-detail.tsx';
 
 /** The focus is nowhere, or in what just went away: it may be moved without taking it from the person. */
 const focusIsFree = (): boolean =>
-  document.activeElement === null || document.activeElement === document.body;
+  document.activeElement === null ||
+  document.activeElement === document.body ||
+  document.activeElement.closest('.detail') !== null;
 
 /** One prompt in full beside the queue. */
 export function PromptScreen({ id }: { readonly id: string }): ReactElement {
@@ -115,7 +117,8 @@ function useLeaving({ id, open, gone, queue }: Leaving): void {
   useEffect(() => {
     if (text !== null) live.say(text);
   }, [live, text]);
-  useEffect(() => {
+  // Before the next paint: the place of an answered prompt is never shown empty.
+  useLayoutEffect(() => {
     if (gone !== undefined) was.current = { id, interaction: gone };
     const left = was.current.id === id ? was.current.interaction : null;
     if (open || left === null) return;
@@ -185,7 +188,7 @@ interface EndedDetailProps {
 function EndedDetail({ id, item, next, onNext }: EndedDetailProps): ReactElement {
   const view = useView();
   const { desk } = useServices();
-  const heading = useHeading(`ended:${id}`);
+  const heading = useHeading();
   const known = view.history.filter((entry) => entry.id === id && entry.kind !== 'turn').at(-1);
   const end = item === undefined ? null : endOf(item);
   useEffect(() => {

@@ -19,7 +19,7 @@ export function QuestionDetail({ interaction, onLater, onNeighbour }: DetailProp
   useDesk();
   const shape = promptShape(interaction, bindingOf(useView(), interaction.binding));
   const prompt = usePrompt(interaction);
-  const heading = useHeading(interaction.id);
+  const heading = useHeading();
   const secrets = useRef(new Map<string, HTMLInputElement>());
   const [filled, setFilled] = useState<readonly string[]>([]);
   const { questions, id } = interaction;

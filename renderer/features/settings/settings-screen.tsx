@@ -18,7 +18,7 @@ const panels: Record<SettingsTab, () => ReactElement> = {
 /** Tabs as in the ARIA pattern: arrow keys move, the panel follows. */
 export function SettingsScreen({ tab }: { readonly tab: SettingsTab }): ReactElement {
   const { router, settings } = useServices();
-  const heading = useHeading('settings');
+  const heading = useHeading();
   const tabs = useRef(new Map<SettingsTab, HTMLButtonElement>());
   useEffect(() => {
     settings.load().catch(() => undefined);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, type ReactElement, type ReactNode, type RefObject } from 'react';
 import { href, type Route } from '../../router.ts';
-import { useServices } from '../../services.ts';
+import { useRoute, useServices } from '../../services.ts';
 
 export interface GoProps {
   readonly to: Route;
@@ -33,11 +33,12 @@ export function Go({ to, children, className, title, label, current }: GoProps):
 }
 
 /** For the head of a screen: takes the focus when the person came here on purpose, never by itself. */
-export function useHeading(place: string): RefObject<HTMLHeadingElement | null> {
+export function useHeading(): RefObject<HTMLHeadingElement | null> {
   const { router } = useServices();
+  const route = useRoute();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (router.takeWish() === 'heading') heading.current?.focus({ preventScroll: true });
-  }, [router, place]);
+    if (router.takeWish(route)) heading.current?.focus({ preventScroll: true });
+  }, [router, route]);
   return heading;
 }

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import { number, t } from '../../i18n/t.ts';
 import { plainOutput, rawJson } from '../../select/code-text.ts';
 import { lastLines, lineCount, outputParts, shownLines, type BlockOf } from '../../select/journal-blocks.ts';
@@ -71,19 +71,23 @@ function ToolBody({ block }: { readonly block: Tool }): ReactElement {
     if (out.current !== null) out.current.scrollTop = out.current.scrollHeight;
   }, []);
   const lines = lineCount(block.output, block.breaks);
-  const tail = lastLines(block.output, shownLines);
+  const cut = lines > shownLines;
+  const parts = useMemo(
+    () => (all ? outputParts(block.output, partLines) : [lastLines(block.output, shownLines).text]),
+    [all, block.output],
+  );
   const facts = [
     block.exit_code === null ? null : t('tool.exit', { code: block.exit_code }),
     lines === 0
       ? t('tool.no_output')
-      : tail.cut && !all
+      : cut && !all
         ? t('tool.last_lines', { shown: shownLines, count: lines })
         : t('count.lines', { count: lines }),
   ].filter((fact) => fact !== null);
   return (
     <div className="out-frame">
       {input ? <div className="out input">{rawJson(block.input)}</div> : null}
-      {tail.cut && !all ? (
+      {cut && !all ? (
         <button type="button" className="fold" onClick={() => setAll(true)}>
           <Icon name="up" size={12} />
           {t('tool.show_all', { lines: number(lines) })}
@@ -91,7 +95,7 @@ function ToolBody({ block }: { readonly block: Tool }): ReactElement {
       ) : null}
       {lines === 0 ? null : (
         <div ref={out} className="out" tabIndex={0} role="group" aria-label={t('tool.output')}>
-          {(all ? outputParts(block.output, partLines) : [tail.text]).map((part, index) => (
+          {parts.map((part, index) => (
             <div key={index} className={all ? 'part far' : 'part'}>
               <VisibleText text={plainOutput(part)} />
             </div>

@@ -52,6 +52,7 @@ export function TurnRail({
     now,
   });
   const usage = turn === null ? (record?.usage ?? null) : turn.usage;
+  const model = usage?.model ?? null;
   const first = prompts[0];
   return (
     <aside className="rail" aria-label={t('rail.label')} tabIndex={0}>
@@ -98,7 +99,7 @@ export function TurnRail({
         <dl className="meter">
           {binding === null ? null : <Line label={t('rail.binding')}>{binding}</Line>}
           <Line label={t('rail.agent')}>{agent}</Line>
-          {usage?.model == null ? null : <Line label={t('rail.model')}>{usage.model}</Line>}
+          {model === null ? null : <Line label={t('rail.model')}>{model}</Line>}
           {turn === null ? null : (
             <Line label={t('rail.running')}>
               <Since time={turn.started_at} />
@@ -135,23 +136,23 @@ function Line({
 
 /** Tokens and cost as far as the agent reported them; what it did not report is called so. */
 function Usage({ usage }: { readonly usage: UsageView | null }): ReactElement {
-  const value = (tokens: number | null | undefined): ReactElement | string =>
-    tokens == null ? <span className="muted">{t('usage.none')}</span> : number(tokens);
-  const cost = usage?.cost_usd;
+  const reported = (
+    value: number | null | undefined,
+    write: (value: number) => string,
+  ): ReactElement | string =>
+    value === null || value === undefined ? <span className="muted">{t('usage.none')}</span> : write(value);
+  const cached = usage?.cached_input_tokens ?? null;
+  const reasoning = usage?.reasoning_output_tokens ?? null;
   return (
     <dl className="meter">
       <Line label={t('usage.input')}>
-        {usage?.input_tokens == null ? value(null) : t('usage.tokens', { count: usage.input_tokens })}
+        {reported(usage?.input_tokens, (count) => t('usage.tokens', { count }))}
       </Line>
-      {usage?.cached_input_tokens == null ? null : (
-        <Line label={t('usage.cached')}>{value(usage.cached_input_tokens)}</Line>
-      )}
-      <Line label={t('usage.output')}>{value(usage?.output_tokens)}</Line>
-      {usage?.reasoning_output_tokens == null ? null : (
-        <Line label={t('usage.reasoning')}>{value(usage.reasoning_output_tokens)}</Line>
-      )}
+      {cached === null ? null : <Line label={t('usage.cached')}>{number(cached)}</Line>}
+      <Line label={t('usage.output')}>{reported(usage?.output_tokens, number)}</Line>
+      {reasoning === null ? null : <Line label={t('usage.reasoning')}>{number(reasoning)}</Line>}
       <Line label={t('usage.cost')}>
-        {cost == null ? value(null) : t('usage.usd', { cost: cost.toFixed(cost < 0.1 ? 4 : 2) })}
+        {reported(usage?.cost_usd, (cost) => t('usage.usd', { cost: cost.toFixed(cost < 0.1 ? 4 : 2) }))}
       </Line>
     </dl>
   );

@@ -23,8 +23,10 @@ export type TurnRecord = CommandAnswer<'turn.show'>;
 /** The journal of the Turn, kept up with what the view says exists. */
 function useJournal(runId: string, entries: number | null): JournalState {
   const { journals } = useServices();
+  const { revision } = useView();
   const journal = journals.open(runId);
-  useEffect(() => journal.catchUp(entries), [journal, entries]);
+  // With each view, so that a read that failed is tried again; nothing is read twice.
+  useEffect(() => journal.catchUp(entries), [journal, entries, revision]);
   return useSyncExternalStore(journal.subscribe, journal.get);
 }
 
@@ -57,7 +59,7 @@ export function TurnScreen({ runId }: { readonly runId: string }): ReactElement 
     view.history.filter((old) => old.kind === 'turn' && (old.run_id ?? old.id) === runId).at(-1) ?? null;
   const journal = useJournal(runId, turn?.entries ?? null);
   const record = useRecord(runId, turn !== null);
-  const heading = useHeading(runId);
+  const heading = useHeading();
   const title = turn?.title ?? entry?.title ?? record?.prompt.split('\n', 1)[0] ?? t('turn.unnamed');
   const bindingName = turn?.binding ?? entry?.binding ?? null;
   const kind = turn?.harness ?? entry?.harness ?? record?.harness ?? null;
@@ -89,7 +91,7 @@ export function TurnScreen({ runId }: { readonly runId: string }): ReactElement 
           running={turn !== null && turn.state === 'running'}
         />
         {turn?.can_steer === true && turn.state === 'running' ? <SteerComposer runId={runId} /> : null}
-        {turn === null && local && record?.session_id != null ? (
+        {turn === null && local && record !== null && record.session_id !== null ? (
           <ContinueComposer sessionId={record.session_id} harness={record.harness} />
         ) : null}
       </div>

@@ -16,7 +16,7 @@ const pageSize = 50;
 export function TurnsScreen(): ReactElement {
   const view = useView();
   const { router, clock } = useServices();
-  const heading = useHeading('turns');
+  const heading = useHeading();
   const [most, setMost] = useState(pageSize);
   const ended = view.history.filter((entry) => entry.kind === 'turn').sort((a, b) => at(b.at) - at(a.at));
   const local = view.bindings.some((binding) => binding.local);

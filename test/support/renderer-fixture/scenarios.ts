@@ -10,13 +10,12 @@ import {
   harnesses,
   interaction,
   localBinding,
-  longJournal,
-  planJournal,
   prompts,
   turn,
   turns,
   view,
 } from './samples.ts';
+import { longJournal, planJournal } from './sample-journals.ts';
 
 /** One state of the whole window: what the daemon would publish, and what it would answer. */
 export interface Scenario {

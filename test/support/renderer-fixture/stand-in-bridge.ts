@@ -3,6 +3,7 @@ import {
   commands,
   defaultSettings,
   isCommandName,
+  settingsSchema,
   type CommandResult,
   type Settings,
 } from '../../../src/contract/commands.ts';
@@ -13,6 +14,7 @@ import type { Scenario } from './scenarios.ts';
 export interface StandIn {
   readonly bridge: WindowBridge;
   readonly calls: { readonly name: string; readonly request: unknown }[];
+  /** Also brings a closed one back. */
   publish(view: View): void;
   show(show: unknown): void;
   /** From now on every call fails as it does when the other end is gone. */
@@ -100,6 +102,7 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
       },
     },
     publish(next) {
+      closed = false;
       view = viewSchema.parse(next);
       for (const listener of views) listener(view);
     },
