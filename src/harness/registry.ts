@@ -110,10 +110,12 @@ export class HarnessRegistry {
 
   /** As last looked at, sorted by kind. */
   offered(): readonly HarnessEntry[] {
-    return [...this.#entries.values()]
-      .filter(({ hideMissing, probe }) => !(hideMissing && probe.installed === false))
-      .map(({ adapter, probe }) => ({ adapter, probe }))
-      .sort((a, b) => (a.adapter.kind < b.adapter.kind ? -1 : 1));
+    return sorted([...this.#entries.values()].filter((entry) => !isHidden(entry)));
+  }
+
+  /** Also what is not offered because its program was not found, for a person who asks what could be. */
+  known(): readonly HarnessEntry[] {
+    return sorted([...this.#entries.values()]);
   }
 
   /** Looks at all again; resolves when done. Callers at the same time share one look. */
@@ -187,6 +189,14 @@ export class HarnessRegistry {
     this.#timer = this.#clock.after(pause, () => void this.refresh(), { background: true });
   }
 }
+
+const isHidden = (entry: { readonly probe: Probe; readonly hideMissing: boolean }): boolean =>
+  entry.hideMissing && entry.probe.installed === false;
+
+const sorted = (entries: readonly HarnessEntry[]): readonly HarnessEntry[] =>
+  entries
+    .map(({ adapter, probe }) => ({ adapter, probe }))
+    .sort((a, b) => (a.adapter.kind < b.adapter.kind ? -1 : 1));
 
 /**
  * Builds the registry from the configuration, or from what is found without one, and looks once.

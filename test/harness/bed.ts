@@ -12,6 +12,7 @@ import type {
   PrepareOutcome,
 } from '../../src/harness/adapter.ts';
 import { ClaudeCodeAdapter, type ClaudePorts } from '../../src/harness/claude-code/adapter.ts';
+import { ProgramMemory } from '../../src/harness/claude-code/program.ts';
 import { DemoAdapter } from '../../src/harness/demo/adapter.ts';
 import { LoginPath } from '../../src/harness/process/login-env.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
@@ -151,6 +152,9 @@ export class ClaudeBed extends Bed {
   }
 }
 
+/** The program is judged once for each file of tests; the tests of looking at it begin without this. */
+const memory = new ProgramMemory();
+
 /** The real Claude Code on a scripted model, with a home folder of its own and no sign-in but the one given. */
 export async function claudeBed(
   options: {
@@ -158,6 +162,8 @@ export async function claudeBed(
     args?: readonly string[];
     command?: string;
     key?: string | null;
+    /** Nothing is known of the program. */
+    fresh?: boolean;
   } = {},
 ): Promise<ClaudeBed> {
   const { root, ledger } = await folders();
@@ -178,6 +184,7 @@ export async function claudeBed(
     homeDir: home,
     loginPath: new LoginPath({ clock: systemClock, random: systemRandom, environment }),
     stateDir: join(root, 'daemon'),
+    ...(options.fresh ? {} : { memory }),
   };
   const adapter = new ClaudeCodeAdapter(ports, {
     kind: 'claude_sdk',

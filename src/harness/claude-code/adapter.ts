@@ -14,6 +14,7 @@ import {
   baseArguments,
   claudeEnvironment,
   locateClaude,
+  ProgramMemory,
   type ClaudeProgram,
   type LocatedProgram,
   type ProgramPorts,
@@ -44,6 +45,7 @@ export interface ClaudePorts extends ProcessPorts, ProgramPorts {
   readonly ledger: ProcessLedger;
   /** A private folder of the daemon, outside every workspace. */
   readonly stateDir: string;
+  readonly memory?: ProgramMemory;
 }
 
 export interface ClaudeSettings {
@@ -67,14 +69,13 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   readonly kind: string;
   readonly #ports: ClaudePorts;
   readonly #settings: ClaudeSettings;
-  /** Programs that have shown what they can, by identity. */
-  readonly #judged = new Map<string, 'usable' | 'too_old'>();
-  readonly #versions = new Map<string, string>();
+  readonly #memory: ProgramMemory;
 
   constructor(ports: ClaudePorts, settings: ClaudeSettings) {
     this.kind = settings.kind;
     this.#ports = ports;
     this.#settings = settings;
+    this.#memory = ports.memory ?? new ProgramMemory();
   }
 
   async probe(): Promise<Probe> {
@@ -104,7 +105,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
       const located = await this.#locate(env);
       if (located.kind !== 'found') return failed('Claude Code was not found. Install it and try again.');
       // It may have been replaced since the last look.
-      const known = this.#judged.get(located.program.identity);
+      const known = this.#memory.judged.get(located.program.identity);
       const probe = known ? null : await this.#judge(located.program, env);
       if (known === 'too_old' || probe?.available === false) return failed(probe?.reason ?? OUTDATED);
       if (signal.aborted) return failed('The preparation was cancelled.');
@@ -115,7 +116,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   }
 
   async #judge(program: ClaudeProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
-    const known = this.#judged.get(program.identity);
+    const known = this.#memory.judged.get(program.identity);
     if (known === 'too_old') return unavailable(program.version, OUTDATED);
     const seen = await inspectClaude(this.#ports, program, {
       env,
@@ -128,7 +129,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
         program.version,
         'Claude Code could not be started. Run "claude" in a terminal and look what it says.',
       );
-    this.#judged.set(program.identity, seen.kind);
+    this.#memory.judged.set(program.identity, seen.kind);
     if (seen.kind === 'too_old') return unavailable(program.version, OUTDATED);
     if (!seen.signedIn) return unavailable(program.version, SIGNED_OUT);
     return { available: true, version: program.version, reason: null, capabilities: claudeCapabilities };
@@ -194,7 +195,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   }
 
   #locate(env: Readonly<Record<string, string>>): Promise<LocatedProgram> {
-    return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#versions);
+    return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#memory.versions);
   }
 
   #environment(): Promise<Record<string, string>> {

@@ -19,6 +19,12 @@ export interface ClaudeProgram {
   readonly identity: string;
 }
 
+/** What programs have shown of themselves, by identity, so that nothing is asked twice. May be shared by adapters. */
+export class ProgramMemory {
+  readonly versions = new Map<string, string>();
+  readonly judged = new Map<string, 'usable' | 'too_old'>();
+}
+
 export type LocatedProgram =
   | { readonly kind: 'found'; readonly program: ClaudeProgram }
   | { readonly kind: 'missing' }

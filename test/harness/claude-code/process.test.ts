@@ -110,6 +110,7 @@ describe('looking for the program', () => {
       expect(bed.ledger.entries).toEqual([]);
       expect(await readdir(bed.workspace)).toEqual([]);
     },
+    { fresh: true },
   );
 
   claudeTest(
@@ -120,7 +121,7 @@ describe('looking for the program', () => {
       expect(probe.reason).toContain('claude auth login');
       expect(await bed.prepare()).toEqual({ kind: 'failed', message: probe.reason });
     },
-    { key: null },
+    { key: null, fresh: true },
   );
 
   claudeTest(
@@ -136,31 +137,35 @@ describe('looking for the program', () => {
       expect(probe.reason).toMatch(/not found/);
       expect((await bed.prepare()).kind).toBe('failed');
     },
-    { command: '/nowhere/claude' },
+    { command: '/nowhere/claude', fresh: true },
   );
 
-  claudeTest('does not run hooks of the person when it looks', async (bed) => {
-    const settings = {
-      hooks: {
-        SessionStart: [{ hooks: [{ type: 'command', command: `touch ${join(bed.root, 'hooked')}` }] }],
-      },
-    };
-    await mkdir(join(bed.root, 'home', '.claude'), { recursive: true });
-    await writeFile(join(bed.root, 'home', '.claude', 'settings.json'), JSON.stringify(settings));
-    const { ClaudeCodeAdapter } = await import('../../../src/harness/claude-code/adapter.ts');
-    const { claude } = await import('../bed.ts');
-    const adapter = new ClaudeCodeAdapter(bed.ports, {
-      kind: 'claude_sdk',
-      command: claude ?? '',
-      env: {
-        ANTHROPIC_BASE_URL: bed.model.url,
-        ANTHROPIC_API_KEY: 'not-a-real-key',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
-    });
-    expect((await adapter.probe()).available).toBe(true);
-    await expect(readFile(join(bed.root, 'hooked'))).rejects.toThrow();
-  });
+  claudeTest(
+    'does not run hooks of the person when it looks',
+    async (bed) => {
+      const settings = {
+        hooks: {
+          SessionStart: [{ hooks: [{ type: 'command', command: `touch ${join(bed.root, 'hooked')}` }] }],
+        },
+      };
+      await mkdir(join(bed.root, 'home', '.claude'), { recursive: true });
+      await writeFile(join(bed.root, 'home', '.claude', 'settings.json'), JSON.stringify(settings));
+      const { ClaudeCodeAdapter } = await import('../../../src/harness/claude-code/adapter.ts');
+      const { claude } = await import('../bed.ts');
+      const adapter = new ClaudeCodeAdapter(bed.ports, {
+        kind: 'claude_sdk',
+        command: claude ?? '',
+        env: {
+          ANTHROPIC_BASE_URL: bed.model.url,
+          ANTHROPIC_API_KEY: 'not-a-real-key',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        },
+      });
+      expect((await adapter.probe()).available).toBe(true);
+      await expect(readFile(join(bed.root, 'hooked'))).rejects.toThrow();
+    },
+    { fresh: true },
+  );
 
   // An old program cannot be had in small; this one only has the manners of one. What it must not do is be believed.
   claudeTest('tells a program without receipts to be updated, and never sends it a message', async (bed) => {

@@ -130,6 +130,7 @@ describe('the registry', () => {
     expect(registry.offered()).toEqual([]);
     await registry.refresh();
     expect(registry.offered()).toEqual([]);
+    expect(registry.known().map(({ probe }) => probe.reason)).toEqual(['not found']);
     fake.answer = () => Promise.resolve(available('1'));
     let changes = 0;
     registry.onChange(() => changes++);
