@@ -146,9 +146,13 @@ export async function claudeEnvironment(
   });
 }
 
-/** Arguments of every start, before those of the execution and those of the configuration (later ones win). */
+/**
+ * Arguments of every start, before those of the execution and those of the configuration (later ones win). Only the
+ * person's own settings count: with `--print` the program does not ask whether a folder is trusted, so the folder's
+ * settings could allow commands or run hooks that nobody was asked about.
+ */
 export const baseArguments: readonly string[] = [
   ...['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
   ...['--include-partial-messages', '--replay-user-messages', '--permission-prompt-tool', 'stdio'],
-  ...['--setting-sources', 'user,project,local'],
+  ...['--setting-sources', 'user'],
 ];
