@@ -61,6 +61,8 @@ const emptyJournal: JournalState = { chunks: [], count: 0, complete: false, ende
 
 /** Entries a call asks for. */
 const readLimit = 1_000;
+/** Pages that are read before what came so far is drawn. */
+const drawnEvery = 10;
 
 /** The journal of one Turn: reads each entry once, from a cursor, whenever the view says that there are more. */
 export class TurnJournal extends Signal {
@@ -92,7 +94,7 @@ export class TurnJournal extends Signal {
   async #read(): Promise<void> {
     this.#reading = true;
     try {
-      for (;;) {
+      for (let page = 1; ; page++) {
         const answer = await this.#link.call('turn.read', {
           run_id: this.#runId,
           after: this.#cursor,
@@ -102,13 +104,16 @@ export class TurnJournal extends Signal {
         this.#blocks.append(fresh);
         this.#cursor = fresh.at(-1)?.n ?? this.#cursor;
         const complete = fresh.length === 0 || this.#cursor + 1 >= answer.total;
-        this.#set({
-          chunks: this.#blocks.chunks,
-          count: this.#blocks.count,
-          complete,
-          ended: answer.ended,
-          error: null,
-        });
+        // A long history is drawn a few times on the way, not once a page: its end is what is looked at.
+        if (complete || page % drawnEvery === 0) {
+          this.#set({
+            chunks: this.#blocks.chunks,
+            count: this.#blocks.count,
+            complete,
+            ended: answer.ended,
+            error: null,
+          });
+        }
         if (complete && (answer.ended || fresh.length === 0 || this.#cursor + 1 >= this.#wanted)) return;
       }
     } catch (error) {

@@ -121,6 +121,7 @@ export const enTurns = {
   'stream.reading': 'Reading the output.',
   'stream.nothing': 'Nothing was printed yet.',
   'stream.unread': 'The output could not be read. {message}',
+  'stream.earlier': 'Earlier output',
   'stream.follow': 'New output',
   'stream.you': 'You, {at}',
   'stream.core': 'Core, {at}',

@@ -64,7 +64,8 @@ export const en = {
   'banner.closed': 'No connection to the Runtime.',
   'banner.closed.old': 'What you see is from {at}.',
   'banner.closed.nothing': 'Nothing was received yet.',
-  'banner.closed.browser': 'This page tries again by itself.',
+  'banner.closed.browser':
+    'This page tries again by itself. After a new start of the Runtime, open the address it printed.',
   'banner.closed.desktop': 'Close this window and open it again from the tray.',
   'banner.unreadable': 'The Runtime sent something that this window cannot read.',
   'banner.unreadable.next': 'They may be of different versions. Restart the app.',

@@ -1,4 +1,4 @@
-import { useEffect, useRef, type FocusEvent, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useRef, type FocusEvent, type RefObject } from 'react';
 import type { Answer } from '../../../src/contract/commands.ts';
 import type { InteractionView } from '../../../src/contract/view.ts';
 import { t, type TextKey } from '../../i18n/t.ts';
@@ -34,7 +34,7 @@ export function usePrompt(interaction: InteractionView): PromptHandle {
   useWindowState();
   const { id } = interaction;
   // Appearing on a screen starts the quiet time, also for a prompt that was known before.
-  useEffect(() => desk.tell(id, { type: 'appeared' }), [desk, id]);
+  useLayoutEffect(() => desk.tell(id, { type: 'appeared' }), [desk, id]);
   const guard = guards.get(id) ?? freshGuard(clock.monotonic());
   return {
     guard,

@@ -1,6 +1,6 @@
-import { memo, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { memo, useEffect, useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { t } from '../../i18n/t.ts';
-import { isTextField } from '../../keys.ts';
+import { isTextField, shortcuts } from '../../keys.ts';
 import type { Chunk } from '../../select/journal-blocks.ts';
 import type { JournalState } from '../../store.ts';
 import { Button } from '../../ui/button.tsx';
@@ -17,24 +17,28 @@ export interface TurnStreamProps {
 
 /** This close to its end the stream follows what arrives, in CSS pixels. */
 const followWithin = 48;
+/** Chunks that are drawn while the stream follows its end, and how many more each time one scrolls up to the first. */
+const drawnChunks = 12;
 
 /** What the Turn printed. It follows new output until one scrolls up; End follows again. */
 export function TurnStream({ journal, record, running }: TurnStreamProps): ReactElement {
   const stream = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
-  const [away, setAway] = useState(false);
+  const { chunks } = journal;
+  // How many of the first chunks are not drawn: fixed while one reads further up, null while the end is followed.
+  const [pinned, setPinned] = useState<number | null>(null);
+  const hidden = pinned ?? Math.max(0, chunks.length - drawnChunks);
 
   const toEnd = (): void => {
     const element = stream.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
-    following.current = true;
-    setAway(false);
+    setPinned(null);
   };
   useLayoutEffect(() => {
-    if (following.current) toEnd();
-  }, [journal.chunks]);
+    const element = stream.current;
+    if (pinned === null && element !== null) element.scrollTop = element.scrollHeight;
+  }, [chunks, pinned]);
 
-  const last = journal.chunks.at(-1)?.at(-1);
+  const last = chunks.at(-1)?.at(-1);
   return (
     <div className="stream-frame">
       <div
@@ -47,8 +51,8 @@ export function TurnStream({ journal, record, running }: TurnStreamProps): React
         onScroll={(event) => {
           const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
           const near = scrollHeight - scrollTop - clientHeight < followWithin;
-          following.current = near;
-          if (away === near) setAway(!near);
+          if (near && pinned !== null) setPinned(null);
+          if (!near && pinned === null) setPinned(hidden);
         }}
         onKeyDown={(event) => {
           if (event.key !== 'End' || isTextField(event.target)) return;
@@ -56,22 +60,48 @@ export function TurnStream({ journal, record, running }: TurnStreamProps): React
           toEnd();
         }}
       >
-        {journal.chunks.map((chunk, index) => (
-          <StreamChunk key={index} chunk={chunk} last={index === journal.chunks.length - 1} />
+        {hidden > 0 ? <Earlier onShow={() => setPinned(Math.max(0, hidden - drawnChunks))} /> : null}
+        {chunks.slice(hidden).map((chunk, index) => (
+          <StreamChunk key={hidden + index} chunk={chunk} last={hidden + index === chunks.length - 1} />
         ))}
         {journal.count === 0 ? <Nothing journal={journal} record={record} /> : null}
         {journal.error !== null && journal.count > 0 ? (
           <p className="notice warn">{t('stream.unread', { message: journal.error })}</p>
         ) : null}
       </div>
-      {away && running ? (
+      {pinned !== null && running ? (
         <div className="follow">
-          <Button kind="sm" onPress={toEnd}>
+          <Button kind="sm" shortcut={shortcuts.follow} onPress={toEnd}>
             <Icon name="down" size={12} />
             {t('stream.follow')}
           </Button>
         </div>
       ) : null}
+    </div>
+  );
+}
+
+/** Stands for what came before: draws more of it when it comes into sight. */
+function Earlier({ onShow }: { readonly onShow: () => void }): ReactElement {
+  const line = useRef<HTMLDivElement>(null);
+  const show = useRef(onShow);
+  useLayoutEffect(() => {
+    show.current = onShow;
+  });
+  useEffect(() => {
+    const element = line.current;
+    if (element === null) return undefined;
+    const observer = new IntersectionObserver((seen) => {
+      if (seen.some((entry) => entry.isIntersecting)) show.current();
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={line} className="earlier">
+      <Button kind="sm ghost" onPress={onShow}>
+        {t('stream.earlier')}
+      </Button>
     </div>
   );
 }

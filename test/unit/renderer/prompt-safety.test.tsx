@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { act, fireEvent, screen, within } from '@testing-library/react';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { HistoryEntry, InteractionView, View } from '../../../src/contract/view.ts';
 import { ago, interaction, prompts, view } from '../../support/renderer-fixture/samples.ts';
 import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
@@ -424,6 +424,32 @@ describe('Home', () => {
     expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('100 prompts need you');
     expect(document.querySelectorAll('li[data-prompt]')).toHaveLength(100);
     expect(screen.getAllByRole('button', { name: 'Allow once' })).toHaveLength(3);
+  });
+});
+
+describe('a card that moves', () => {
+  test('is quiet again for 500 ms: what is now under the pointer is not what was about to be pressed', async () => {
+    const first = { ...prompts.command, id: 'first' };
+    const second = { ...prompts.command, id: 'second', since: ago(100) };
+    const window = await open({ interactions: [first, second] }, '#/');
+    // A page without layout has every box at 0: give each item of the queue the place it would have.
+    const place = vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(function (
+      this: Element,
+    ) {
+      return new DOMRect(0, [...(this.parentElement?.children ?? [])].indexOf(this) * 200, 400, 200);
+    });
+    await window.readToTheEnd();
+    await window.next(view({ revision: 2, interactions: [first, second], health: [] }));
+    await window.wait(1_000);
+    await window.next({ ...ended('none', {}), interactions: [second] });
+    await act(async () => window.services.desk.dismiss('first'));
+    const deny = (): void => press('Deny');
+    deny();
+    expect(window.answers()).toEqual([]);
+    await window.wait(500);
+    deny();
+    expect(window.answers()).toEqual([{ id: 'second', answer: { kind: 'deny' } }]);
+    place.mockRestore();
   });
 });
 
