@@ -8,6 +8,7 @@ import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands } from './ipc.ts';
+import { LoginItem } from './login-item.ts';
 import { PromptNotifications } from './notifications.ts';
 import { desktopOptions } from './options.ts';
 import { askLeaveUnconfirmed, askQuit, askStopNow } from './quit.ts';
@@ -26,7 +27,8 @@ const icons = join(__dirname, 'icons');
 app.setName('Agent Runtime');
 // Chromium's own files live beside ours, so that one state folder is one app.
 app.setPath('userData', join(paths.root, 'window'));
-if (process.platform === 'linux' && process.getuid?.() !== 0) app.enableSandbox();
+// As root Chromium's sandbox cannot start; the page itself stays sandboxed by its preferences.
+if (process.getuid?.() !== 0) app.enableSandbox();
 
 if (!app.requestSingleInstanceLock({ prompt: options.prompt })) {
   app.exit(0);
@@ -68,6 +70,7 @@ class Desktop {
   readonly #window: MainWindow;
   readonly #tray: AppTray;
   readonly #notifications: PromptNotifications;
+  readonly #loginItem: LoginItem;
   #view: View;
   #quitting = false;
   #signalled = false;
@@ -77,6 +80,7 @@ class Desktop {
     this.#daemon = daemon;
     this.#logger = logger;
     this.#view = daemon.publisher.current();
+    this.#loginItem = new LoginItem(logger);
     const ports = {
       run: (name: string, request: unknown) => daemon.run(name, request),
       subscribe: (listener: (view: View) => void) => daemon.publisher.subscribe(listener),
@@ -146,6 +150,7 @@ class Desktop {
     });
     if (nativeTheme.themeSource !== settings.theme) nativeTheme.themeSource = settings.theme;
     app.setBadgeCount?.(view.interactions.length);
+    this.#loginItem.apply(settings.start_at_login);
     this.#keepAwake(settings.keep_awake && view.turns.length > 0);
   }
 

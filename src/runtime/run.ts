@@ -109,13 +109,13 @@ export class Run {
     return this.output.usage;
   }
 
-  /** Starts natively, once. Resolves with what the adapter returned; a throw counts as a Turn with an unknown effect. */
+  /** Starts natively, once. A throw promises nothing: it counts as a Turn whose effect is unknown. */
   async begin(input: MessageInput): Promise<StartOutcome> {
     const native = this.executor.native;
     if (!native) return { kind: 'no_turn', message: 'the Executor is gone' };
     this.#start = native.startTurn(this.id, input, this.queue).catch((error: unknown): StartOutcome => {
       this.#host.ports.logger.error('run.start_threw', { run: this.id, error: asError(error).name });
-      return { kind: 'no_turn', message: 'starting the Turn failed' };
+      return { kind: 'turn', turn: unknownTurn, error: 'Starting the Turn failed. What it did is not known.' };
     });
     const outcome = await this.#start;
     if (outcome.kind === 'turn') {
@@ -219,12 +219,13 @@ export class Run {
     if (mustClose && this.turn) await this.#closeExecutor();
     this.queue.close();
     await this.#consumed;
-    mustClose ||= this.output.failed || this.#host.closed() || this.#init.closeOnCompletion;
-    if (mustClose || this.executor.state.state !== 'running') {
-      const closed = await this.#closeExecutor();
-      if (closed !== null) return { kind: 'failed', reason: closed };
-    }
+    mustClose ||= this.output.failed || this.#init.closeOnCompletion;
+    const unclosed = await this.#closeIfDue(mustClose);
+    if (unclosed !== null) return { kind: 'failed', reason: unclosed };
     await Promise.allSettled([...this.operations]);
+    // Meanwhile the router may have shut down, or the device been told to end its work.
+    const late = await this.#closeIfDue(false);
+    if (late !== null) return { kind: 'failed', reason: late };
     return this.#finish(outcome, attempt, clock.now());
   }
 
@@ -269,6 +270,12 @@ export class Run {
     return outcome.kind === 'value'
       ? outcome.value
       : { kind: 'failed', reason: 'it did not confirm its end within 30 s' };
+  }
+
+  /** Closes an Executor that may not serve another Turn. Null when that is done or not needed, else why not. */
+  async #closeIfDue(mustClose: boolean): Promise<string | null> {
+    const due = mustClose || this.executor.retired || this.#host.closed();
+    return due || this.executor.state.state !== 'running' ? this.#closeExecutor() : null;
   }
 
   /** Null when closed, else why not. */
@@ -350,3 +357,10 @@ export class Run {
     };
   }
 }
+
+/** Stands for a Turn that nobody holds: only the end of its Executor settles it. */
+const unknownTurn: HarnessTurn = {
+  cancel: () => Promise.resolve(),
+  settlement: () => Promise.resolve({ kind: 'settled', reusable: false, reason: 'the start failed' }),
+  outcome: () => emptyOutcome,
+};

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../platform/environment.ts';
 import { rejected } from '../observe/errors.ts';
@@ -48,8 +48,7 @@ export function statePaths(root: string, env: Environment): StatePaths {
     config: join(root, 'config.json'),
     settings: join(root, 'settings.json'),
     lock: join(root, 'lock.json'),
-    control:
-      env.platform === 'win32' ? `\\\\.\\pipe\\agent-runtime-${pipeName(root)}` : join(root, 'control.sock'),
+    control: controlPath(root, env),
     ledger: join(root, 'ledger'),
     audit: join(root, 'history.jsonl'),
     logs: join(root, 'logs'),
@@ -60,8 +59,22 @@ export function statePaths(root: string, env: Environment): StatePaths {
   };
 }
 
-/** Pipe names are global to the machine: one a state folder, and no path inside. */
-function pipeName(root: string): string {
+/** The kernel's limit on the path of a Unix socket, less a margin. Bytes. */
+const socketPathBytes = 100;
+
+/**
+ * In the state folder; for a folder whose path is too long for a socket, under a name of its own in the user's runtime
+ * folder. Only its user can open either.
+ */
+function controlPath(root: string, env: Environment): string {
+  if (env.platform === 'win32') return `\\\\.\\pipe\\agent-runtime-${shortName(root)}`;
+  const inside = join(root, 'control.sock');
+  if (Buffer.byteLength(inside) <= socketPathBytes) return inside;
+  return join(env.get('XDG_RUNTIME_DIR') || tmpdir(), `agent-runtime-${shortName(root)}.sock`);
+}
+
+/** One name a state folder, without a path inside. */
+function shortName(root: string): string {
   let hash = 2166136261;
   for (const char of root.toLowerCase()) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619) >>> 0;
   return hash.toString(16);

@@ -202,6 +202,21 @@ describe('a prepared Turn', () => {
     expect(bed.take()[0]?.payload).toMatchObject({ state: 'preparing' });
   });
 
+  test('a start that throws promises nothing: started, error, done, and the Executor is closed', async () => {
+    const bed = new RouterBed();
+    bed.harness.configure = (executor) => {
+      executor.onStart = () => Promise.reject(new Error('boom'));
+    };
+    await bed.startRun();
+    expect(bed.take().map((frame) => frame.type)).toEqual([
+      ...Array<string>(4).fill('preparation_status'),
+      'error',
+      'done',
+    ]);
+    expect(bed.harness.executors[0]?.closes).toBe(1);
+    expect(bed.router.usage.total).toBe(0);
+  });
+
   test('output after done ends the Run with an error and retires the Executor', async () => {
     const bed = new RouterBed();
     await bed.startRun();
