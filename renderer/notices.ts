@@ -29,6 +29,10 @@ export class ToastShelf extends Signal {
   done(text: string): void {
     this.#push({ mark: mark('tick', 'ok'), text });
   }
+  /** Done as asked, and it proved nothing: neither green nor red. */
+  unproven(text: string): void {
+    this.#push({ mark: mark('dash'), text });
+  }
   /** A command that was refused: its message already says what to do next. */
   failed(error: unknown): void {
     this.#push({ mark: mark('xx', 'bad'), text: error instanceof Error ? error.message : String(error) });

@@ -38,7 +38,8 @@ function CleanupItem({ item }: { readonly item: CleanupView }): ReactElement {
   const again = (): void =>
     act(async () => {
       const { confirmed } = await link.call('cleanup.retry', { id: item.id });
-      toasts.done(confirmed ? t('cleanup.gone', { at: clockTime(clock.now()) }) : t('cleanup.still'));
+      if (confirmed) toasts.done(t('cleanup.gone', { at: clockTime(clock.now()) }));
+      else toasts.unproven(t('cleanup.still'));
     });
   return (
     <article className="unset" aria-label={line.title}>
