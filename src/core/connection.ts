@@ -116,6 +116,20 @@ export class CoreConnection {
     return utf8Length(text) > FRAME_BYTES ? 'too_large' : this.#queue.send(text);
   }
 
+  /**
+   * Resolves with true when the peer has read everything that was queued before: it answers a ping in its turn. False
+   * when the connection ended first. It proves nothing about what the peer did with it.
+   */
+  async roundTrip(): Promise<boolean> {
+    await this.#queue.idle();
+    if (this.#end) return false;
+    return new Promise((resolve) => {
+      this.#socket.once('pong', () => resolve(true));
+      void this.closed.then(() => resolve(false));
+      this.#socket.ping();
+    });
+  }
+
   /** Subscribe before anything is sent that may be answered. A second subscription replaces the first. */
   subscribeRun(runId: string): RunSubscription {
     this.#runs.get(runId)?.end('unsubscribed');

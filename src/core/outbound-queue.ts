@@ -18,6 +18,7 @@ export class OutboundQueue {
   readonly #frames: string[] = [];
   #writing = false;
   #closed = false;
+  #whenIdle: (() => void)[] = [];
 
   constructor(clock: Clock, writer: FrameWriter) {
     this.#clock = clock;
@@ -32,16 +33,27 @@ export class OutboundQueue {
     return 'queued';
   }
 
+  /** Resolves when everything queued so far was written, or never will be. */
+  idle(): Promise<void> {
+    if (this.#closed || (!this.#writing && this.#frames.length === 0)) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
   /** Frames that were not written are dropped. */
   close(): void {
     this.#closed = true;
     this.#frames.length = 0;
+    this.#notifyIdle();
+  }
+
+  #notifyIdle(): void {
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #pump(): void {
     if (this.#writing || this.#closed) return;
     const text = this.#frames.shift();
-    if (text === undefined) return;
+    if (text === undefined) return this.#notifyIdle();
     this.#writing = true;
     const timer = this.#clock.after(WRITE_TIMEOUT_MS, () => this.#fail('write_timeout'), {
       background: true,

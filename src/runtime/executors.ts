@@ -35,6 +35,8 @@ export class ExecutorRecord {
   returned: Promise<boolean> = Promise.resolve(true);
   /** Resolves when the preparation is over, including the close of a failed one. */
   preparation: Promise<Prepared> = Promise.resolve({ kind: 'ready' });
+  /** No Turn after the present one: it is closed as soon as its Run is over (`device_shutdown`). */
+  retired = false;
   readonly abort = new AbortController();
   closing: Promise<CloseResult> | null = null;
   /** A native close that outlived its budget; asked again before another is started. */

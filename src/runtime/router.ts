@@ -249,6 +249,7 @@ export class Router {
     for (const run of this.#runs.values()) void run.claim('abort', 'device_shutdown');
     this.#admissions.failOpen();
     for (const record of this.#executors.all) {
+      record.retired = true;
       if (record.state.state !== 'running') void this.#executors.close(record, 'shutdown');
     }
   }

@@ -115,7 +115,11 @@ export class Run {
     if (!native) return { kind: 'no_turn', message: 'the Executor is gone' };
     this.#start = native.startTurn(this.id, input, this.queue).catch((error: unknown): StartOutcome => {
       this.#host.ports.logger.error('run.start_threw', { run: this.id, error: asError(error).name });
-      return { kind: 'turn', turn: unknownTurn, error: 'Starting the Turn failed. What it did is not known.' };
+      return {
+        kind: 'turn',
+        turn: unknownTurn,
+        error: 'Starting the Turn failed. What it did is not known.',
+      };
     });
     const outcome = await this.#start;
     if (outcome.kind === 'turn') {
