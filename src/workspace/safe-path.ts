@@ -199,6 +199,16 @@ export class Folder {
   async unlink(name: Name): Promise<void> {
     await this.#change('a name could not be removed', () => unlink(this.#at(name)));
   }
+  /**
+   * Takes back a name of ours in a folder that was moved away. Anchored, it is the same folder wherever it lies; on a
+   * walked path it may be another one, so nothing is removed there.
+   */
+  async unlinkUnverified(name: Name): Promise<void> {
+    if (!this.#handle) throw new WorkspaceError('unsafe', 'a folder was replaced while it was used');
+    await unlink(this.#at(name)).catch((error: unknown) => {
+      throw asWorkspaceError(error, 'a name could not be removed');
+    });
+  }
   /** Removes an empty folder. */
   async removeFolder(name: Name): Promise<void> {
     await this.#change('a folder could not be removed', () => rmdir(this.#at(name)));

@@ -1,0 +1,64 @@
+import type { DirectoryListing } from '../protocol/workspace-read.ts';
+import type { RuntimePrepareBegin } from '../protocol/initialization.ts';
+import type { CloseResult } from '../ownership/owned.ts';
+import type { ExportStream } from './export-outputs.ts';
+import type { FileBytes } from './read-file.ts';
+import type { Spool } from './spool.ts';
+import type { WriteOutcome } from './write-file.ts';
+import type { Inspection } from './inspect-file.ts';
+
+/** An opened bound folder. Everything that uses it ends before it is closed. */
+export interface OpenedWorkspace {
+  /** @throws WorkspaceError */
+  read(path: string, maxBytes: number, signal: AbortSignal): Promise<FileBytes>;
+  /** @throws WorkspaceError */
+  list(path: string, maxEntries: number, signal: AbortSignal): Promise<DirectoryListing>;
+  export(): ExportStream;
+  /** May be called again after `unconfirmed`. */
+  close(): Promise<CloseResult>;
+}
+
+export interface NewFile {
+  readonly id: string;
+  /** API path. */
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export type PrepareResult =
+  | { readonly kind: 'completed' }
+  /** Nothing happened. */
+  | { readonly kind: 'rejected'; readonly why: string }
+  /** It ended and failed; `exitCode` when a command ran. */
+  | { readonly kind: 'failed'; readonly exitCode: number | null; readonly why: string }
+  /** It may have had an effect. `settled`: nothing of it runs any more. */
+  | { readonly kind: 'unknown'; readonly settled: boolean; readonly why: string };
+
+/**
+ * What the Runtime asks of the bound folder of one Environment. It outlives connections. The words (`why`) are for
+ * the log of this machine and name no content.
+ */
+export interface WorkspaceService {
+  /** @throws WorkspaceError `root_unavailable`, `permission_denied`. */
+  open(): Promise<OpenedWorkspace>;
+  /** A private place for the body of a transfer. @throws WorkspaceError */
+  spool(id: string): Promise<Spool>;
+  /** Creates a file that is not there. Never throws. */
+  create(file: NewFile, body: Spool): Promise<WriteOutcome>;
+  /** Evidence about a write whose outcome is unknown. @throws WorkspaceError */
+  inspect(file: NewFile): Promise<Inspection>;
+  /** Removes what is recorded about a write that was settled. */
+  forget(id: string): Promise<void>;
+  /** Null: this action is served. Else why it is refused before anything happens. */
+  refusePreparation(): Promise<string | null>;
+  /** One step of initialization (runtime-behaviour 4.9). Never throws. `signal` asks it to stop. */
+  prepare(
+    id: string,
+    begin: RuntimePrepareBegin,
+    body: Spool | null,
+    signal: AbortSignal,
+  ): Promise<PrepareResult>;
+  /** Looks again whether anything of a step with an unknown outcome still runs. */
+  settlePreparation(id: string): Promise<CloseResult>;
+}
