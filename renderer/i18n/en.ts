@@ -81,6 +81,7 @@ export const en = {
   'home.unsettled': { one: '{count} thing has not settled.', other: '{count} things have not settled.' },
   'home.oldest_first': 'oldest first',
   'home.open_turns': 'Open Turns',
+  'home.last_ended': 'Ended last',
   'home.all_turns': 'All Turns',
   'home.no_turns': 'No Turn is open. Start one with New Turn.',
   'home.no_turns_remote': 'No Turn is open. Core starts them.',

@@ -25,7 +25,11 @@ export function announcements(previous: View | null, view: View, now: number): r
   const say = (text: string, urgent = false): void => void said.push({ text, urgent });
 
   for (const item of view.health) {
-    if (urgentHealth.includes(item.code) && !previous.health.some((old) => old.code === item.code))
+    if (
+      item.severity !== 'info' &&
+      urgentHealth.includes(item.code) &&
+      !previous.health.some((old) => old.code === item.code)
+    )
       say(item.text, true);
   }
   const known = new Set(previous.interactions.map((interaction) => interaction.id));

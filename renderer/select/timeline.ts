@@ -58,6 +58,11 @@ const speakers: Record<Evidence['by'], TextKey> = {
   person: 'by.person',
 };
 
+const observedWords = (evidence: Evidence): string => {
+  const said = t(words[evidence.fact], { who: t(speakers[evidence.by]) });
+  return evidence.detail === null ? said : t('fact.of', { said, detail: evidence.detail });
+};
+
 function observed(evidence: Evidence, index: number): TimelineRow {
   const maybe = evidence.fact === 'unobserved' || evidence.fact === 'not_enforced';
   return {
@@ -66,7 +71,7 @@ function observed(evidence: Evidence, index: number): TimelineRow {
     seen: maybe ? t('seen.maybe') : t('seen.observed'),
     title: t(titles[evidence.fact]),
     time: clockSeconds(at(evidence.at)),
-    small: evidence.detail ?? t(words[evidence.fact], { who: t(speakers[evidence.by]) }),
+    small: observedWords(evidence),
     solid: !maybe,
     faint: false,
   };

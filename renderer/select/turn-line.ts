@@ -4,6 +4,7 @@ import type {
   HistoryEntry,
   InteractionView,
   TurnView,
+  View,
 } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
 import { mark, type Mark } from './mark.ts';
@@ -132,6 +133,10 @@ function endedBase(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'
       return { mark: mark('dash'), label: t('turn.label.unknown'), text: entry.detail ?? t('turn.unknown') };
   }
 }
+
+/** Ended Turns of history, most recent first. */
+export const endedTurns = (view: Pick<View, 'history'>): readonly HistoryEntry[] =>
+  view.history.filter((entry) => entry.kind === 'turn').sort((a, b) => at(b.at) - at(a.at));
 
 /** Cleanup items that this Turn left, by the words the daemon uses for an owner. */
 export const leftBy = (cleanup: readonly CleanupView[], runId: string, title: string): number =>

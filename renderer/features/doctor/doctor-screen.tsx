@@ -56,7 +56,7 @@ export function DoctorScreen(): ReactElement {
       text: t('doctor.since', { next: item.next, at: moment(at(item.since), clock.now()) }),
     })),
     ...(checks ?? [])
-      .filter((check) => !check.ok)
+      .filter((check) => !check.ok && !view.health.some((item) => item.text === check.text))
       .map((check) => ({
         key: `check:${check.name}`,
         mark: mark('bang', 'warn'),

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { t } from '../../i18n/t.ts';
 import { shortcuts } from '../../keys.ts';
 import { homeLede, isFirstRun } from '../../select/overview.ts';
+import { endedTurns, leftBy, promptsOf } from '../../select/turn-line.ts';
 import { useDesk, useNow, useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -9,7 +10,7 @@ import { Cleanup } from '../cleanup/cleanup.tsx';
 import { ComposeScreen } from '../compose/compose-screen.tsx';
 import { Go, useHeading } from '../shell/go.tsx';
 import { Screen } from '../shell/screen.tsx';
-import { TurnRow } from '../turns/turn-row.tsx';
+import { EndedTurnRow, TurnRow } from '../turns/turn-row.tsx';
 import { Connections } from './connections.tsx';
 import { NeedsYou } from './needs-you.tsx';
 
@@ -38,26 +39,7 @@ export function HomeScreen(): ReactElement {
       <div className="split">
         <div className="stack sections">
           {view.interactions.length === 0 && ended.length === 0 ? null : <NeedsYou />}
-          <section className="sec" aria-labelledby="h-run">
-            <header>
-              <h2 id="h-run">{t('home.open_turns')}</h2>
-              {view.turns.length === 0 ? null : <span className="n">{view.turns.length}</span>}
-              <Go to={{ screen: 'turns' }}>{t('home.all_turns')}</Go>
-            </header>
-            {view.turns.length === 0 ? (
-              <p className="empty">{local ? t('home.no_turns') : t('home.no_turns_remote')}</p>
-            ) : (
-              <ul className="card list">
-                {view.turns.map((turn) => (
-                  <TurnRow
-                    key={turn.run_id}
-                    turn={turn}
-                    prompts={view.interactions.filter((open) => open.run_id === turn.run_id).length}
-                  />
-                ))}
-              </ul>
-            )}
-          </section>
+          <OpenTurns local={local} />
         </div>
         <div className="stack sections">
           <Connections />
@@ -65,6 +47,52 @@ export function HomeScreen(): ReactElement {
         </div>
       </div>
     </Screen>
+  );
+}
+
+/** Ended Turns that are listed while none is open. */
+const lastEnded = 3;
+
+function OpenTurns({ local }: { readonly local: boolean }): ReactElement {
+  const view = useView();
+  const { clock } = useServices();
+  const ended = endedTurns(view).slice(0, lastEnded);
+  return (
+    <>
+      <section className="sec" aria-labelledby="h-run">
+        <header>
+          <h2 id="h-run">{t('home.open_turns')}</h2>
+          {view.turns.length === 0 ? null : <span className="n">{view.turns.length}</span>}
+          <Go to={{ screen: 'turns' }}>{t('home.all_turns')}</Go>
+        </header>
+        {view.turns.length === 0 ? (
+          <p className="empty">{local ? t('home.no_turns') : t('home.no_turns_remote')}</p>
+        ) : (
+          <ul className="card list">
+            {view.turns.map((turn) => (
+              <TurnRow key={turn.run_id} turn={turn} prompts={promptsOf(view.interactions, turn.run_id)} />
+            ))}
+          </ul>
+        )}
+      </section>
+      {view.turns.length > 0 || ended.length === 0 ? null : (
+        <section className="sec" aria-labelledby="h-last">
+          <header>
+            <h2 id="h-last">{t('home.last_ended')}</h2>
+          </header>
+          <ul className="card list turn-list dated">
+            {ended.map((entry) => (
+              <EndedTurnRow
+                key={`${entry.id}:${entry.at}`}
+                entry={entry}
+                left={leftBy(view.cleanup, entry.run_id ?? entry.id, entry.title)}
+                now={clock.now()}
+              />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
   );
 }
 

@@ -33,6 +33,10 @@ const unreadText = (shape: PromptShape): string => {
   }
 };
 
+/** For a command and a file change the input itself says all that the summary of the program would. */
+const hasDetail = (shape: PromptShape): boolean =>
+  shape.kind === 'tool' || shape.kind === 'network' || shape.kind === 'unshowable';
+
 /** A permission: the input whole, what was measured about it, what the agent wrote, and the answers. */
 export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailProps): ReactElement {
   const { link } = useServices();
@@ -78,7 +82,7 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
         {interaction.reason === null ? null : (
           <Said label={t('prompt.said.reason')} text={interaction.reason} />
         )}
-        {interaction.detail === null ? null : (
+        {interaction.detail === null || !hasDetail(shape) ? null : (
           <Said label={t('prompt.said.detail')} text={interaction.detail} />
         )}
         <div className="row">

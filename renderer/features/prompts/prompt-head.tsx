@@ -17,6 +17,9 @@ const icons: Record<ReturnType<typeof subjectOf>, IconName> = {
   question: 'ask',
 };
 
+/** The icon of what is asked. */
+export const promptIcon = (shape: PromptShape): IconName => icons[subjectOf(shape)];
+
 export function PromptTile({
   shape,
   plain = false,
@@ -28,7 +31,7 @@ export function PromptTile({
 }): ReactElement {
   return (
     <span className={plain ? 'tile plain' : 'tile'}>
-      <Icon name={icons[subjectOf(shape)]} size={size} />
+      <Icon name={promptIcon(shape)} size={size} />
     </span>
   );
 }

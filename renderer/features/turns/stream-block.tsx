@@ -3,12 +3,15 @@ import { t } from '../../i18n/t.ts';
 import { plainOutput } from '../../select/code-text.ts';
 import type { Block, BlockOf } from '../../select/journal-blocks.ts';
 import { mark, type Mark } from '../../select/mark.ts';
+import { bindingOf } from '../../select/prompt-queue.ts';
+import { promptShape } from '../../select/prompt-shape.ts';
 import { at, clockSeconds, clockTime, span } from '../../select/time-words.ts';
 import { endedTurnLine } from '../../select/turn-line.ts';
 import { useView } from '../../services.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 import { VisibleText } from '../../ui/visible-text.tsx';
+import { promptIcon } from '../prompts/prompt-head.tsx';
 import { Go } from '../shell/go.tsx';
 import { ToolCall } from './tool-call.tsx';
 
@@ -131,13 +134,16 @@ function Thinking({ block }: { readonly block: BlockOf<'think'> }): ReactElement
 function PromptLine({ block }: { readonly block: BlockOf<'prompt'> }): ReactElement {
   const view = useView();
   const open = view.interactions.find((interaction) => interaction.id === block.interaction_id);
-  const icon = open?.kind === 'user_choice' ? 'ask' : 'term';
   if (open !== undefined && block.end === null) {
     return (
       <Go className="tool line" to={{ screen: 'prompt', id: block.interaction_id }}>
-        <Icon name={icon} size={14} />
+        <Icon name={promptIcon(promptShape(open, bindingOf(view, open.binding)))} size={14} />
         <span className="nm cut">
-          <VisibleText text={block.title} />
+          {open.kind === 'user_choice' ? (
+            t('stream.asks', { count: open.questions.length })
+          ) : (
+            <VisibleText text={block.title} />
+          )}
         </span>
         <span className="when row">
           <StatusMark mark={mark('bang', 'warn')} />

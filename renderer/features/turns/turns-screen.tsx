@@ -1,8 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import { t } from '../../i18n/t.ts';
 import { shortcuts } from '../../keys.ts';
-import { at } from '../../select/time-words.ts';
-import { leftBy, promptsOf } from '../../select/turn-line.ts';
+import { endedTurns, leftBy, promptsOf } from '../../select/turn-line.ts';
 import { useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -18,7 +17,7 @@ export function TurnsScreen(): ReactElement {
   const { router, clock } = useServices();
   const heading = useHeading();
   const [most, setMost] = useState(pageSize);
-  const ended = view.history.filter((entry) => entry.kind === 'turn').sort((a, b) => at(b.at) - at(a.at));
+  const ended = endedTurns(view);
   const local = view.bindings.some((binding) => binding.local);
   return (
     <Screen
