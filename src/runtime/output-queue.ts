@@ -40,11 +40,8 @@ export class OutputQueue implements TurnOutput {
   /** The next event, or null when the queue is closed and empty. One reader at a time. */
   async next(): Promise<HarnessEvent | null> {
     for (;;) {
-      const event = this.#events.shift();
-      if (event) {
-        if (this.#events.length < capacity.outputEvents) for (const resume of this.#room.splice(0)) resume();
-        return event;
-      }
+      const event = this.#take();
+      if (event) return event;
       if (this.#closed) return null;
       await new Promise<void>((resolve) => (this.#reader = resolve));
     }
@@ -61,8 +58,15 @@ export class OutputQueue implements TurnOutput {
       if (!head || head.type !== 'delta' || head.payload.item_id !== item) return text;
       if (text.length + head.payload.delta.length > 256 * 1024) return text;
       text += head.payload.delta;
-      this.#events.shift();
+      this.#take();
     }
+  }
+
+  /** The only way out of the queue: whoever waits for room learns of it, however the event was taken. */
+  #take(): HarnessEvent | undefined {
+    const event = this.#events.shift();
+    if (this.#events.length < capacity.outputEvents) for (const resume of this.#room.splice(0)) resume();
+    return event;
   }
 
   #wakeReader(): void {
