@@ -13,6 +13,7 @@ import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts'
 import type { Binding, InteractionSettings, OfferedHarness } from '../runtime/ports.ts';
 import { Router } from '../runtime/router.ts';
 import type { SuspensionMemory } from '../runtime/suspension.ts';
+import type { LocalWorkspace } from '../workspace/local-workspace.ts';
 import { connectionView } from './connection-words.ts';
 import { folderState, type FolderState } from './workspace-folder.ts';
 
@@ -39,6 +40,8 @@ export interface BindingPorts {
   /** Kinds offered to a binding as last probed, sorted by kind. */
   harnesses(target: BindingTarget): readonly OfferedHarness[];
   stateDir(sessionId: string): Promise<string>;
+  /** The code that serves a bound folder. It outlives connections. */
+  workspace(binding: Binding): LocalWorkspace | null;
   paused(): boolean;
   onFact(binding: BoundRuntime, fact: RuntimeFact): void;
   onChange(): void;
@@ -50,6 +53,7 @@ export class BoundRuntime {
   readonly link: Link;
   readonly #ports: BindingPorts;
   #router: Router | null = null;
+  readonly #workspace: LocalWorkspace | null;
   #folder: FolderState = 'usable';
   /** Outlives the router of one connection: a repeated resume is answered as accepted. */
   readonly #suspensions: SuspensionMemory = { resumed: null };
@@ -57,6 +61,9 @@ export class BoundRuntime {
   constructor(target: BindingTarget, ports: BindingPorts) {
     this.target = target;
     this.#ports = ports;
+    this.#workspace = target.workspace ? ports.workspace(target.workspace) : null;
+    // What an earlier run left in the folder is gone before anything new is written there.
+    void this.#workspace?.sweep();
     this.link = new Link({
       clock: ports.clock,
       random: ports.random,
@@ -150,6 +157,7 @@ export class BoundRuntime {
         interactions: this.#ports.interactions,
         executorIdleMs: this.#ports.executorIdleMs,
         paused: () => this.#ports.paused(),
+        workspace: this.#workspace,
         facts: (fact) => this.#ports.onFact(this, fact),
         suspension: {
           memory: this.#suspensions,
@@ -176,10 +184,13 @@ export class BoundRuntime {
       adapter,
       probe: {
         ...probe,
-        capabilities: composeCapabilities(probe.capabilities, {
-          boundFolder: this.target.workspace !== null,
-          canExport: false,
-        }),
+        // The folder is served by our own code: what a kind needs for it is to be prepared and to work in it.
+        capabilities: composeCapabilities(
+          probe.capabilities.local_environment && probe.capabilities.preparation
+            ? { ...probe.capabilities, workspace_read_preparation: true, workspace_output_export: true }
+            : probe.capabilities,
+          { boundFolder: this.#workspace !== null, canExport: this.#workspace !== null },
+        ),
       },
     }));
   }

@@ -8,6 +8,7 @@ import type { Logger } from '../observe/logger.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
+import { LocalWorkspace } from '../workspace/local-workspace.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
@@ -169,6 +170,13 @@ export class Daemon {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         return folder;
       },
+      workspace: ({ workspace: root, environmentId }) =>
+        new LocalWorkspace({
+          root,
+          stateDir: join(paths.environments, safeName(environmentId)),
+          logger,
+          createSteps: null,
+        }),
       paused: () => this.#paused,
       onFact: (binding, fact) => this.#onFact(binding, fact),
       onChange: () => this.#onLinkChange(),
@@ -364,7 +372,7 @@ export class Daemon {
       turns: [...this.projection.turns],
       interactions: [...this.projection.interactions],
       cleanup: [...this.projection.cleanup],
-      transfers: [],
+      transfers: [...this.projection.transfers],
       history: this.#history.slice(-shownHistory),
       rules: [],
       health: this.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),

@@ -3,6 +3,7 @@ import type {
   HistoryEntry,
   InteractionView,
   CleanupView,
+  TransferView,
   TurnView,
   UsageView,
 } from '../contract/view.ts';
@@ -56,6 +57,7 @@ export class Projection {
   readonly #turns = new Map<string, TurnRecord>();
   readonly #interactions = new Map<string, OpenInteraction>();
   readonly #cleanup = new Map<string, CleanupView>();
+  readonly #transfers = new Map<string, TransferView>();
   readonly #drops: Record<string, number> = {};
 
   constructor(options: { clock: Clock; onChange: () => void; onHistory: (entry: HistoryEntry) => void }) {
@@ -75,6 +77,9 @@ export class Projection {
   }
   get cleanup(): readonly CleanupView[] {
     return [...this.#cleanup.values()];
+  }
+  get transfers(): readonly TransferView[] {
+    return [...this.#transfers.values()];
   }
   get drops(): Readonly<Record<string, number>> {
     return this.#drops;
@@ -185,6 +190,21 @@ export class Projection {
       }
       case 'cleanup_ended':
         if (this.#cleanup.has(fact.id)) this.endCleanup(fact.id, fact.how, null);
+        return;
+      case 'transfer': {
+        const { kind, id, state, bytes, total } = fact;
+        this.#transfers.set(`${binding.name} ${kind} ${id}`, {
+          id,
+          binding: binding.name,
+          kind,
+          state,
+          bytes,
+          total,
+        });
+        return;
+      }
+      case 'transfer_ended':
+        this.#transfers.delete(`${binding.name} ${fact.kind} ${fact.id}`);
         return;
       case 'dropped':
         this.#drops[fact.reason] = (this.#drops[fact.reason] ?? 0) + 1;

@@ -124,6 +124,7 @@ export class Admissions {
       const wrong = checkReadOnlyConfiguration(payload, offered, ports.binding);
       if (wrong) return reject(wrong);
       if (this.#host.runtimePreparationActive()) return reject('resource_unavailable');
+      if (this.#byRequest.has(requestId)) return reject('request_conflict');
       const code = this.#host.readOnly.prepare(requestId, payload, trace);
       if (code) reject(code);
       return;
@@ -134,6 +135,7 @@ export class Admissions {
     if (this.#host.mutationActive()) return reject('resource_unavailable');
     this.#prune();
     const requestFingerprint = fingerprint(payload);
+    if (this.#host.readOnly.hasRequest(requestId)) return reject('request_conflict');
     const known = this.#byRequest.get(requestId);
     if (known) {
       if (known.requestFingerprint !== requestFingerprint) return reject('request_conflict');
@@ -222,6 +224,19 @@ export class Admissions {
     if (!admission || admission.requestId !== requestId) return reject('unknown_preparation');
     if (this.#apply(admission, { type: 'release' })) this.#abandon(admission);
     void this.#publish(admission);
+  }
+
+  /** Whether a reservation may be read through now (runtime-behaviour 2.21). */
+  readable(handle: string, environmentId: string): boolean {
+    const admission = this.#byHandle.get(handle);
+    if (admission?.state.phase.state !== 'ready') return false;
+    const { executor } = admission;
+    return (
+      executor.state.state === 'admitted' &&
+      executor.state.handle === handle &&
+      executor.environmentId === environmentId &&
+      this.#host.ports.clock.monotonic() < admission.deadline
+    );
   }
 
   /** Shutdown or `device_shutdown`: what has not started fails; its Executor is closed by the caller. */

@@ -67,7 +67,7 @@ export type RuntimeFact =
   | {
       readonly type: 'cleanup';
       readonly id: string;
-      readonly kind: 'executor' | 'turn';
+      readonly kind: 'executor' | 'turn' | 'transfer' | 'file';
       readonly sessionId: string;
       readonly runId: string | null;
       readonly state: 'closing' | 'unconfirmed' | 'retrying';
@@ -75,8 +75,20 @@ export type RuntimeFact =
       readonly reason: string;
     }
   | { readonly type: 'cleanup_ended'; readonly id: string; readonly how: 'confirmed' | 'forced' }
+  /** Something moves between the bound folder and Core, or waits to be settled. */
+  | {
+      readonly type: 'transfer';
+      readonly kind: TransferKind;
+      readonly id: string;
+      readonly state: 'receiving' | 'applying' | 'sending' | 'unknown';
+      readonly bytes: number;
+      readonly total: number | null;
+    }
+  | { readonly type: 'transfer_ended'; readonly kind: TransferKind; readonly id: string }
   /** A frame that got no answer, and why (runtime-behaviour 2.23). */
   | { readonly type: 'dropped'; readonly reason: DropReason };
+
+export type TransferKind = 'read' | 'write' | 'export' | 'prepare';
 
 export type InteractionRequest =
   | { readonly kind: 'permission'; readonly native: NativePermission }
@@ -108,6 +120,9 @@ export type DropReason =
   | 'teardown_prompt'
   | 'repeated_begin'
   | 'repeated_read'
-  | 'not_served';
+  | 'oversized_id'
+  | 'invalid_transfer_id'
+  | 'body_closed'
+  | 'overtaken_export';
 
 export type FactListener = (fact: RuntimeFact) => void;

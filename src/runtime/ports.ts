@@ -3,6 +3,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import type { FramePayload, RuntimeFrameType } from '../protocol/registry.ts';
+import type { WorkspaceService } from '../workspace/workspace-service.ts';
 import type { FactListener } from './facts.ts';
 import type { SuspensionHooks, SuspensionMemory } from './suspension.ts';
 
@@ -66,6 +67,8 @@ export interface RuntimePorts {
   /** True while a person paused this Runtime: new preparations are refused. */
   paused(): boolean;
   readonly facts: FactListener;
+  /** The bound folder's own code; absent where no folder is served. It outlives a router. */
+  readonly workspace?: WorkspaceService | null;
   /** What outlives a router of this binding. */
   readonly suspension: { readonly memory: SuspensionMemory; readonly hooks: SuspensionHooks };
 }

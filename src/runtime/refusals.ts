@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { functionResultIdsOf } from '../protocol/functions.ts';
-import { isBoundedId, isCanonicalUuid } from '../protocol/ids.ts';
+import { isBoundedId } from '../protocol/ids.ts';
 import { CORRELATION_ID_BYTES } from '../protocol/limits.ts';
 import type { Refusal } from '../protocol/codec.ts';
 import { steerInputIdOf } from '../protocol/steering.ts';
-import { utf8Length } from '../protocol/utf8.ts';
 import { budgets } from './limits.ts';
 import type { RuntimeFrame, Sender } from './ports.ts';
 
 /**
  * The answer to a body that is no valid one of its type, where the family has an answer (wire 5 to 14,
- * runtime-behaviour 2.3). False: the contract wants silence, because a reply could be misread as settlement.
+ * runtime-behaviour 2.3); transfers and reads answer for themselves. False: the contract wants silence, because a reply could be misread as settlement.
  */
 export function refuse(sender: Sender, refusal: Refusal): boolean {
   const frame = answerTo(refusal);
@@ -41,25 +40,6 @@ function answerTo(refusal: Refusal): RuntimeFrame | null {
         payload: { delivery_id: ids.deliveryId, applied: false, error_code: 'invalid_result' },
       };
     }
-    case 'workspace_read':
-      // An over-long id is never echoed; a blank one is refused by name.
-      if (utf8Length(refusal.id) > CORRELATION_ID_BYTES) return null;
-      return {
-        type: 'workspace_read_result',
-        payload: { outcome: 'rejected', error_code: 'invalid_request' },
-      };
-    case 'workspace_write':
-      if (!isCanonicalUuid(refusal.id)) return null;
-      return {
-        type: 'workspace_write_result',
-        payload: { outcome: 'rejected', error_code: 'invalid_request' },
-      };
-    case 'runtime_prepare':
-      if (!isCanonicalUuid(refusal.id)) return null;
-      return {
-        type: 'runtime_prepare_result',
-        payload: { outcome: 'rejected', error_code: 'invalid_request' },
-      };
     case 'environment_quiesce':
       if (!isBoundedId(refusal.id, CORRELATION_ID_BYTES)) return null;
       return {

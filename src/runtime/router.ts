@@ -1,24 +1,29 @@
 import type { HarnessEvent } from '../harness/adapter.ts';
-import { asError } from '../observe/errors.ts';
-import { decodeFrame, type Frame } from '../protocol/codec.ts';
+import { asError, assertNever } from '../observe/errors.ts';
+import { decodeFrame, type Frame, type Refusal } from '../protocol/codec.ts';
 import type { CoreFrameType } from '../protocol/registry.ts';
 import { parseTrace } from '../protocol/trace.ts';
+import type { WorkspaceReadPayload } from '../protocol/workspace-read.ts';
 import { Admissions, type AdmissionHost } from './admissions.ts';
 import { Cancellations } from './cancellation.ts';
 import { DirectRuns } from './direct-runs.ts';
+import { activities, blockedBy, type Activity } from './exclusion.ts';
 import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
 import { Functions } from './functions.ts';
 import { Interactions, type InteractionAnswer, type LocalResult } from './interactions.ts';
 import { budgets } from './limits.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
-import type { ReadOnlyAdmissions } from './read-only.ts';
+import { ReadOnlyPreparations } from './read-only.ts';
 import { refuse } from './refusals.ts';
 import { Run, type RunHost, type RunInit } from './run.ts';
+import { RuntimePreparations } from './runtime-preparations.ts';
 import { Steering } from './steering.ts';
 import { Suspension } from './suspension.ts';
 import { SwitchableSender } from './switchable-sender.ts';
-import { refuseUnserved } from './unserved.ts';
+import { WorkspaceExports } from './workspace-exports.ts';
+import { WorkspaceReads, type ReadTarget } from './workspace-reads.ts';
+import { WorkspaceWrites } from './workspace-writes.ts';
 
 export type ShutdownResult =
   { readonly kind: 'settled' } | { readonly kind: 'unsettled'; readonly blockers: readonly string[] };
@@ -39,6 +44,11 @@ export class Router {
   readonly #admissions: Admissions;
   readonly #direct: DirectRuns;
   readonly #suspension: Suspension;
+  readonly #readOnly: ReadOnlyPreparations;
+  readonly #reads: WorkspaceReads;
+  readonly #writes: WorkspaceWrites;
+  readonly #exports: WorkspaceExports;
+  readonly #preparations: RuntimePreparations;
   #closed = false;
   #shutdown: Promise<ShutdownResult> | null = null;
 
@@ -52,13 +62,31 @@ export class Router {
     this.#functions = new Functions(ports, sender, isActive);
     this.#steering = new Steering(ports, sender);
     this.#cancellations = new Cancellations(ports, sender, () => this.#closed);
+    const ofFolder = {
+      ports,
+      sender,
+      drop: (reason: DropReason) => this.#drop(reason),
+      closed: () => this.#closed,
+    };
+    this.#readOnly = new ReadOnlyPreparations({ ...ofFolder, otherRecords: () => this.#admissions.records });
+    this.#reads = new WorkspaceReads({ ...ofFolder, target: (payload) => this.#readTarget(payload) });
+    this.#writes = new WorkspaceWrites({ ...ofFolder, blockedBy: () => blockedBy('write', this.#present()) });
+    this.#exports = new WorkspaceExports({
+      ...ofFolder,
+      blocked: () => blockedBy('export', this.#present()) !== null,
+      target: (handle, environmentId) => this.#readOnly.use(handle, environmentId),
+    });
+    this.#preparations = new RuntimePreparations({
+      ...ofFolder,
+      blockedBy: () => blockedBy('runtime_prepare', this.#present()),
+    });
     const host: AdmissionHost = {
       ports,
       sender,
       executors: this.#executors,
-      readOnly: noReadOnly,
-      mutationActive: () => false,
-      runtimePreparationActive: () => false,
+      readOnly: this.#readOnly,
+      mutationActive: () => blockedBy('prepare', this.#present()) !== null,
+      runtimePreparationActive: () => blockedBy('prepare_read_only', this.#present()) !== null,
       run: (id) => this.#runs.get(id),
       createRun: (init) => this.#createRun(init),
       drop: (reason) => this.#drop(reason),
@@ -98,8 +126,7 @@ export class Router {
         if (this.#suspension.fenced && decoded.refusal.type !== 'device_shutdown')
           return this.#drop('quiesced');
         if (decoded.refusal.type === 'device_shutdown') return this.#deviceShutdown(undefined);
-        if (!refuse(this.#sender, decoded.refusal)) this.#drop('invalid_payload');
-        return;
+        return this.#refuse(decoded.refusal);
       case 'frame':
         break;
     }
@@ -121,8 +148,14 @@ export class Router {
 
   /** Tries again to close or settle what is shown as cleanup. Null: no such item here. */
   async retryCleanup(id: string): Promise<boolean | null> {
+    if (id.startsWith('transfer:')) {
+      const transfer = id.slice('transfer:'.length);
+      return (await this.#writes.settle(transfer)) ?? this.#preparations.settle(transfer);
+    }
     const run = this.#runs.get(id.replace(/^turn:/, ''));
     if (id.startsWith('turn:') && run) return (await run.claim('abort', 'shutdown')).kind === 'settled';
+    const readOnly = await this.#readOnly.retry(id);
+    if (readOnly !== null) return readOnly;
     const record = this.#executors.byId(id);
     if (!record) return null;
     return (await this.#executors.close(record, 'invalidated')).state === 'closed';
@@ -130,6 +163,11 @@ export class Router {
 
   /** A person records it as gone. False: no such item here, or nothing to force. */
   forceCleanup(id: string): boolean {
+    if (id.startsWith('transfer:')) {
+      const transfer = id.slice('transfer:'.length);
+      return this.#writes.force(transfer) || this.#preparations.force(transfer);
+    }
+    if (this.#readOnly.force(id)) return true;
     const run = this.#runs.get(id.replace(/^turn:/, ''));
     const record = id.startsWith('turn:') ? run?.executor : this.#executors.byId(id);
     if (!record || !this.#executors.force(record)) return false;
@@ -177,12 +215,42 @@ export class Router {
     const closes = this.#executors.all
       .filter((record) => record.state.state !== 'running')
       .map((record) => this.#executors.close(record, 'shutdown'));
+    const folder = this.#endFolderWork();
     await Promise.allSettled([...releases, ...closes]);
     const blockers = [
+      ...(await folder),
       ...[...this.#runs.keys()].map((id) => `turn:${id}`),
       ...this.#executors.all.filter((record) => record.state.state !== 'running').map((record) => record.id),
     ];
     return blockers.length === 0 ? { kind: 'settled' } : { kind: 'unsettled', blockers };
+  }
+
+  /** Reads, transfers and preparations end; what is left blocks. */
+  async #endFolderWork(): Promise<readonly string[]> {
+    const [written, prepared, handles] = await Promise.all([
+      this.#writes.shutdown(),
+      this.#preparations.shutdown(),
+      this.#readOnly.shutdown(),
+      this.#exports.shutdown(),
+      this.#reads.over(),
+    ]);
+    const transfers = [written ? null : this.#writes.unknown, prepared ? null : this.#preparations.unknown];
+    return [...handles, ...transfers.flatMap((id) => (id === null ? [] : [`transfer:${id}`]))];
+  }
+
+  /** A body that is no valid one of its type. */
+  #refuse(refusal: Refusal): void {
+    const trace = parseTrace(refusal.trace) ? refusal.trace : undefined;
+    switch (refusal.type) {
+      case 'workspace_read':
+        return this.#reads.refuse(refusal.id, trace);
+      case 'workspace_write':
+        return this.#writes.refuse(refusal.id, trace);
+      case 'runtime_prepare':
+        return this.#preparations.refuse(refusal.id, trace);
+      default:
+        if (!refuse(this.#sender, refusal)) this.#drop('invalid_payload');
+    }
   }
 
   #dispatch(frame: Frame<CoreFrameType>): void {
@@ -223,9 +291,49 @@ export class Router {
         return this.#suspension.resume(frame.id, frame.payload);
       case 'device_shutdown':
         return this.#deviceShutdown(frame.payload.reason);
+      case 'workspace_read':
+        return this.#reads.receive(frame.id, frame.payload, trace);
+      case 'workspace_write':
+        return this.#writes.receive(frame.id, frame.payload, trace);
+      case 'workspace_export':
+        return this.#exports.receive(frame.id, frame.payload, trace);
+      case 'runtime_prepare':
+        return this.#preparations.receive(frame.id, frame.payload, trace);
       default:
-        if (!refuseUnserved(this.#sender, frame)) this.#drop('not_served');
+        return assertNever(frame);
     }
+  }
+
+  /** What is here now, for the table of exclusions. */
+  #present(): ReadonlySet<Activity> {
+    const executors = this.#executors.all;
+    const here: Readonly<Record<Activity, boolean>> = {
+      run: this.#runs.size > 0,
+      idle_executor: executors.some((record) => record.state.state === 'idle'),
+      busy_executor: executors.some((record) => record.state.state !== 'idle'),
+      admission: this.#admissions.open.length > 0 || this.#readOnly.owning > 0,
+      read: this.#reads.active,
+      write: this.#writes.active,
+      export: this.#exports.active,
+      runtime_prepare: this.#preparations.active,
+    };
+    return new Set(activities.filter((activity) => here[activity]));
+  }
+
+  /** What a read names, by the preparation's handle or by its Run (runtime-behaviour 2.21). */
+  #readTarget(payload: WorkspaceReadPayload): ReadTarget | null {
+    const { environment_id: environmentId, handle = '', run_id: runId = '' } = payload;
+    if (environmentId !== this.#ports.binding?.environmentId) return null;
+    const fresh: ReadTarget = { opened: null, done: () => undefined };
+    if (runId !== '') {
+      const run = this.#runs.get(runId);
+      const open = run?.published && run.gateOpen && run.executor.environmentId === environmentId;
+      return open ? fresh : null;
+    }
+    return (
+      this.#readOnly.use(handle, environmentId) ??
+      (this.#admissions.readable(handle, environmentId) ? fresh : null)
+    );
   }
 
   /** Anything a quiesce has to wait for. An idle Executor of the bound Environment is none. */
@@ -233,7 +341,7 @@ export class Router {
     const own = this.#ports.binding?.environmentId ?? null;
     const foreign = (record: ExecutorRecord): boolean =>
       record.state.state !== 'idle' || record.environmentId !== own;
-    return this.#runs.size > 0 || this.#admissions.open.length > 0 || this.#executors.all.some(foreign);
+    return blockedBy('quiesce', this.#present()) !== null || this.#executors.all.some(foreign);
   }
 
   async #closeIdle(): Promise<boolean> {
@@ -290,10 +398,3 @@ export class Router {
     this.#ports.facts({ type: 'dropped', reason });
   }
 }
-
-const noReadOnly: ReadOnlyAdmissions = {
-  records: 0,
-  has: () => false,
-  prepare: () => 'unsupported_read_preparation',
-  release: () => false,
-};

@@ -21,6 +21,8 @@ export interface StatePaths {
   readonly credentials: string;
   /** Native state of Harnesses, one folder a Session. */
   readonly sessions: string;
+  /** Private state of bound Environments: transfers, what was installed. */
+  readonly environments: string;
   /** Folder of the local Core's Turns where the person names none. */
   readonly workspace: string;
 }
@@ -55,6 +57,7 @@ export function statePaths(root: string, env: Environment): StatePaths {
     core: join(root, 'local-core.json'),
     credentials: join(root, 'credentials.json'),
     sessions: join(root, 'sessions'),
+    environments: join(root, 'environments'),
     workspace: join(root, 'workspace'),
   };
 }

@@ -71,6 +71,6 @@ async function closeAfterRead(handle: { close(): Promise<void> }): Promise<void>
   try {
     await handle.close();
   } catch (error) {
-    throw new WorkspaceError('uncertain', 'a file could not be closed', error);
+    throw new WorkspaceError('unclosed', 'a file could not be closed', error);
   }
 }

@@ -269,10 +269,10 @@ export class Folder {
     return this.#self().toString('utf8');
   }
 
-  /** Closes this folder alone. @throws WorkspaceError `uncertain` when the system refused. */
+  /** Closes this folder alone. @throws WorkspaceError `unclosed`. */
   close(): Promise<void> {
     this.#closing ??= (this.#handle?.close() ?? Promise.resolve()).catch((error: unknown) => {
-      throw asWorkspaceError(error, 'a folder could not be closed', 'uncertain');
+      throw new WorkspaceError('unclosed', 'a folder could not be closed', error);
     });
     return this.#closing;
   }
@@ -319,11 +319,11 @@ export class Walk {
     for (const name of names) await this.step(name);
     return this.last;
   }
-  /** @throws WorkspaceError `uncertain` when one could not be closed. */
+  /** @throws WorkspaceError `unclosed` when one could not be closed. */
   async close(): Promise<void> {
     const results = await Promise.allSettled(this.#opened.reverse().map((folder) => folder.close()));
     const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw new WorkspaceError('uncertain', 'a folder could not be closed', failed.reason);
+    if (failed) throw new WorkspaceError('unclosed', 'a folder could not be closed', failed.reason);
   }
 }
 

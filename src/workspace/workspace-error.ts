@@ -1,6 +1,6 @@
 /**
- * Why the bound folder did not do something: the whole set. `uncertain` alone means that something may have happened;
- * every other code is a proof that nothing changed.
+ * Why the bound folder did not do something: the whole set. only `uncertain` and `unclosed` leave something open; every
+ * other code is a proof that nothing changed.
  */
 export const workspaceErrorCodes = [
   'not_found',
@@ -22,6 +22,8 @@ export const workspaceErrorCodes = [
   'limit',
   'cancelled',
   'uncertain',
+  /** Something that was opened could not be closed; it may still be open. */
+  'unclosed',
 ] as const;
 export type WorkspaceErrorCode = (typeof workspaceErrorCodes)[number];
 

@@ -3,6 +3,7 @@ import type { RuntimePrepareBegin } from '../protocol/initialization.ts';
 import type { CloseResult } from '../ownership/owned.ts';
 import type { ExportStream } from './export-outputs.ts';
 import type { FileBytes } from './read-file.ts';
+import type { ReadLatch } from './read-latch.ts';
 import type { Spool } from './spool.ts';
 import type { WriteOutcome } from './write-file.ts';
 import type { Inspection } from './inspect-file.ts';
@@ -40,6 +41,7 @@ export type PrepareResult =
  * the log of this machine and name no content.
  */
 export interface WorkspaceService {
+  readonly latch: ReadLatch;
   /** @throws WorkspaceError `root_unavailable`, `permission_denied`. */
   open(): Promise<OpenedWorkspace>;
   /** A private place for the body of a transfer. @throws WorkspaceError */

@@ -62,15 +62,24 @@ export class WriteJournal {
     let left = 0;
     for (const name of names) {
       const path = join(this.#folder, name);
-      if (name.endsWith('.tmp')) {
-        await unlink(path).catch(() => undefined);
-        continue;
-      }
-      const intent = parse(await readFile(path, 'utf8').catch(() => ''));
-      if (intent && (await clear(root, intent))) await unlink(path).catch(() => undefined);
-      else left++;
+      if (name.endsWith('.tmp')) await unlink(path).catch(() => undefined);
+      else if (!(await this.#clearOne(root, path))) left++;
     }
     return left;
+  }
+
+  /** The same for one write that was settled. */
+  async sweepOne(root: Folder, id: string): Promise<void> {
+    await this.#clearOne(root, this.#path(id));
+  }
+
+  async #clearOne(root: Folder, path: string): Promise<boolean> {
+    const text = await readFile(path, 'utf8').catch(() => null);
+    if (text === null) return true;
+    const intent = parse(text);
+    if (!intent || !(await clear(root, intent))) return false;
+    await unlink(path).catch(() => undefined);
+    return true;
   }
 
   #path(id: string): string {

@@ -12,6 +12,7 @@ import { declareCapabilities, capabilityNames } from '../../src/protocol/capabil
 import type { RuntimeFact } from '../../src/runtime/facts.ts';
 import { ContractControl } from './contract-control.ts';
 import { ControlledHarness } from './controlled-harness.ts';
+import { LocalWorkspace } from '../../src/workspace/local-workspace.ts';
 import { FakeClock } from './fake-clock.ts';
 import { countingRandom } from './router-bed.ts';
 
@@ -58,6 +59,8 @@ export class ContractRuntime {
       executorIdleMs: 60 * 60_000,
       harnesses: () => [{ adapter: this.harness, probe: this.harness.offer() }],
       stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),
+      workspace: ({ workspace: root }) =>
+        new LocalWorkspace({ root, stateDir: `${root}-state`, logger: silentLogger, createSteps: null }),
       paused: () => false,
       onFact: (_binding, fact) => this.facts.push(fact),
       onChange: () => undefined,
@@ -86,7 +89,9 @@ export class ContractRuntime {
   async close(): Promise<void> {
     this.#bound.link.dispose();
     await this.core.close();
-    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder === null) return;
+    for (const path of [this.#folder, `${this.#folder}-state`])
+      rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   Sender,
 } from '../../src/runtime/ports.ts';
 import { Router } from '../../src/runtime/router.ts';
+import type { WorkspaceService } from '../../src/workspace/workspace-service.ts';
 import { ControlledHarness } from './controlled-harness.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 
@@ -45,7 +46,13 @@ export class RouterBed {
   onSend: (frame: RuntimeFrame) => Promise<SendResult> | SendResult = () => 'written';
   backedUp = false;
 
-  constructor(options: { binding?: Binding; interactions?: Partial<InteractionSettings> } = {}) {
+  constructor(
+    options: {
+      binding?: Binding;
+      interactions?: Partial<InteractionSettings>;
+      workspace?: WorkspaceService;
+    } = {},
+  ) {
     const sender: Sender = {
       send: (frame) => this.#send(frame),
       stream: async (frame) => {
@@ -69,6 +76,7 @@ export class RouterBed {
         interactions: { policy: 'ask', answeredBy: 'both', timeoutMs: null, ...options.interactions },
         executorIdleMs: 60 * 60_000,
         paused: () => this.paused,
+        workspace: options.workspace ?? null,
         facts: (fact) => this.facts.push(fact),
         suspension: {
           memory: { resumed: null },
