@@ -32,7 +32,9 @@ export class Outbox {
   #queue: Item[] = [];
   #waitingBulk: Item[] = [];
   #waitingControl: Item[] = [];
-  #inFlight = new Map<number, { item: Item; deadline: Timer }>();
+  /** In the order they were written; the oldest one tells whether the socket still takes anything. */
+  #inFlight = new Map<number, { item: Item; since: number }>();
+  #watchdog: Timer | null = null;
   #next = 0;
   #bytes = 0;
   #closed = false;
@@ -110,7 +112,7 @@ export class Outbox {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { deadline } of this.#inFlight.values()) deadline.cancel();
+    this.#watchdog?.cancel();
     const all = [
       ...[...this.#inFlight.values()].map((entry) => entry.item),
       ...this.#queue,
@@ -156,11 +158,10 @@ export class Outbox {
 
   #send(item: Item): void {
     const id = this.#next++;
-    const deadline = this.#clock.after(outboxLimits.writeDeadline, () => this.#onStall());
-    this.#inFlight.set(id, { item, deadline });
+    this.#inFlight.set(id, { item, since: this.#clock.monotonic() });
+    this.#watch();
     this.#write(item.text, (error) => {
       if (!this.#inFlight.delete(id)) return;
-      deadline.cancel();
       this.#bytes -= item.bytes;
       item.finished(error ? 'failed' : 'written');
       if (error) {
@@ -169,6 +170,20 @@ export class Outbox {
       }
       this.#pump();
       if (this.#empty()) this.#notifyIdle();
+    });
+  }
+
+  /** One timer for all of them: a timer a frame would cost more than the frame. */
+  #watch(): void {
+    if (this.#watchdog || this.#closed) return;
+    const [oldest] = this.#inFlight.values();
+    if (!oldest) return;
+    const left = oldest.since + outboxLimits.writeDeadline - this.#clock.monotonic();
+    this.#watchdog = this.#clock.after(Math.max(0, left), () => {
+      this.#watchdog = null;
+      const [still] = this.#inFlight.values();
+      if (still && this.#clock.monotonic() - still.since >= outboxLimits.writeDeadline) this.#onStall();
+      else this.#watch();
     });
   }
 

@@ -64,3 +64,8 @@ export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promis
     );
   });
 }
+
+/** Lets timers, sockets and other work have their turn in a long chain of promises, which would starve them. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,4 +1,5 @@
 import type { HarnessEvent } from '../harness/adapter.ts';
+import { breathe } from '../platform/clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { DonePayload, ToolCallPayload, UsagePayload } from '../protocol/run-output.ts';
 import type { FactListener } from './facts.ts';
@@ -9,6 +10,8 @@ import type { ReleaseCause, ReleaseMode } from './release-state.ts';
 /** What is kept of a tool output that does not fit a frame. Bytes of text at each end. */
 const keptOutput = 128 * 1024;
 const splitAt = 512 * 1024;
+/** Events forwarded before everything else gets a turn. */
+const eventsPerTurn = 32;
 
 interface OutputOptions {
   readonly runId: string;
@@ -55,9 +58,11 @@ export class RunOutput {
   }
 
   async consume(queue: OutputQueue): Promise<void> {
-    for (;;) {
+    for (let n = 1; ; n++) {
       const event = await queue.next();
       if (!event) break;
+      // A flood of events is one long chain of promises: heartbeats and other Runs get their turn in between.
+      if (n % eventsPerTurn === 0) await breathe();
       if (this.done) {
         this.#violate('The agent went on after it said it was done.');
         continue;

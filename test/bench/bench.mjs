@@ -352,7 +352,9 @@ async function growth() {
 }
 
 async function settledFootprint(pid) {
-  await new Promise((done) => setTimeout(done, 2_000));
+  await new Promise((done) => setTimeout(done, 1_000));
+  process.kill(pid, 'SIGUSR2');
+  await new Promise((done) => setTimeout(done, 1_000));
   return { pss: await pss(pid), handles: (await readdir(`/proc/${pid}/fd`)).length };
 }
 

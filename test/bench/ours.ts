@@ -114,4 +114,6 @@ const daemon = await Daemon.start({
     }),
   createLocalCore: null,
 });
+// Growth is what stays after a collection, not what waits for one.
+process.on('SIGUSR2', () => globalThis.gc?.());
 process.on('SIGINT', () => void daemon.shutdown().then(() => process.exit(0)));
