@@ -9,6 +9,8 @@ export const outboxLimits = {
   frames: 64,
   reservedForControl: 16,
   bytes: 16 * 1024 * 1024,
+  /** Queued or in flight when text starts to merge. */
+  behindFrames: 8,
   /** Written to the socket and not yet flushed. */
   inFlightFrames: 16,
   writeDeadline: 10_000,

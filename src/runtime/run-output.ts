@@ -112,7 +112,7 @@ export class RunOutput {
       case 'delta': {
         let text = event.payload.delta;
         const item = event.payload.item_id;
-        if (this.#o.sender.backedUp) text += queue.takeDeltas(item);
+        if (this.#o.sender.backedUp) text += this.#merge(item, queue);
         await this.#text(text, (part) => ({
           type: 'delta',
           payload: {
@@ -162,6 +162,16 @@ export class RunOutput {
       case 'done':
         return;
     }
+  }
+
+  /** What follows in the queue of the same message. It leaves the queue here, so it is observed here. */
+  #merge(item: string | undefined, queue: OutputQueue): string {
+    const more = queue.takeDeltas(item);
+    if (more !== '') {
+      const event: HarnessEvent = { type: 'delta', payload: { delta: more, item_id: item } };
+      this.#o.facts({ type: 'output', runId: this.#o.runId, event });
+    }
+    return more;
   }
 
   async #text(text: string, frame: (part: string) => RuntimeFrame): Promise<void> {

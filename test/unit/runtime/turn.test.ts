@@ -202,6 +202,34 @@ describe('a prepared Turn', () => {
     expect(bed.take()[0]?.payload).toMatchObject({ state: 'preparing' });
   });
 
+  test('text merged while Core is behind is sent once, in order, and observed whole', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    bed.take();
+    bed.backedUp = true;
+    const turn = bed.harness.last;
+    const texts = ['a', 'b', 'c', 'd'];
+    await Promise.all(
+      texts.map((text) => turn.output.emit({ type: 'delta', payload: { delta: text, item_id: 'm' } })),
+    );
+    await turn.output.emit({ type: 'thinking', payload: { text: 't' } });
+    await turn.output.emit({ type: 'delta', payload: { delta: 'e', item_id: 'm' } });
+    await turn.finish();
+    await settle();
+    const sent = bed.take();
+    expect(
+      sent
+        .filter((frame) => frame.type === 'delta')
+        .map((frame) => (frame.payload as { delta: string }).delta)
+        .join(''),
+    ).toBe('abcde');
+    expect(sent.map((frame) => frame.type).slice(-3)).toEqual(['thinking', 'delta', 'done']);
+    const observed = bed.facts.flatMap((fact) =>
+      fact.type === 'output' && fact.event.type === 'delta' ? [fact.event.payload.delta] : [],
+    );
+    expect(observed.join('')).toBe('abcde');
+  });
+
   test('a start that throws promises nothing: started, error, done, and the Executor is closed', async () => {
     const bed = new RouterBed();
     bed.harness.configure = (executor) => {
