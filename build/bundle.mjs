@@ -58,6 +58,8 @@ export async function buildAll({ dev = false } = {}) {
     }),
     bundleRenderer({ outdir: join(out, 'renderer'), dev }),
     cp(join(root, 'build', 'icons'), join(out, 'icons'), { recursive: true }),
+    // The wire scenarios travel with the command that replays them.
+    cp(join(root, 'test', 'scenarios'), join(out, 'scenarios'), { recursive: true }),
   ]);
   await chmod(join(out, 'cli.js'), 0o755);
   await writeViewSchema();
@@ -87,7 +89,7 @@ export async function sourceStamp() {
   const hash = createHash('sha256');
   const files = execFileSync(
     'find',
-    ['src', 'electron', 'renderer', 'build', 'package.json', '-type', 'f', '-not', '-name', '*.png'],
+    ['src', 'electron', 'renderer', 'build', 'test/scenarios', 'package.json', '-type', 'f', '-not', '-name', '*.png'],
     {
       cwd: root,
       encoding: 'utf8',

@@ -22,6 +22,8 @@ export interface CoreSubject {
   readonly kind: string;
   readonly control: CoreControl | null;
   readonly patience: number;
+  /** What a Core without control was seen not to do by itself; it is not waited for again. */
+  readonly idle?: Set<OperatorStep['do']>;
 }
 
 const LONGEST_WAIT_MS = 2_000;
@@ -65,8 +67,8 @@ class CoreReplay {
   readonly #notes = new Set<string>();
   #runtime: ScriptedRuntime | null = null;
   #at = 0;
-  /** The first frame of a Turn that nobody can make Core start. */
-  #waitsFor: string | null = null;
+  /** What nobody can make Core do: it does so by itself, or the scenario cannot go on. */
+  #waitsFor: OperatorStep['do'] | null = null;
 
   constructor(subject: CoreSubject, without: readonly string[]) {
     this.#s = subject;
@@ -122,6 +124,9 @@ class CoreReplay {
     await this.#runtime?.roundTrip();
     const { control } = this.#s;
     if (!control) {
+      if (step.do === 'answered')
+        return void this.#notes.add('what Core made of the receipt could not be seen');
+      if (this.#s.idle?.has(step.do)) this.#notRun(unmoved(step.do));
       this.#waitsFor ??= step.do;
       return;
     }
@@ -144,8 +149,10 @@ class CoreReplay {
     const got = await this.#next(optional ? SILENCE_MS : this.#s.patience);
     if (!got) {
       if (optional) return;
-      if (this.#waitsFor !== null)
-        this.#notRun(`needs a Core that does this by itself or by a command: ${this.#waitsFor}`);
+      if (this.#waitsFor !== null) {
+        this.#s.idle?.add(this.#waitsFor);
+        this.#notRun(unmoved(this.#waitsFor));
+      }
       this.#fail(`expected ${describe(expected)}, got nothing within ${this.#s.patience} ms`);
     }
     this.#waitsFor = null;
@@ -203,6 +210,16 @@ class CoreReplay {
     throw new ReplayEnd({ kind: 'not_run', reason });
   }
 }
+
+const needs: Readonly<Record<OperatorStep['do'], string>> = {
+  submit: 'starts a Turn',
+  cancel: 'cancels its Turn',
+  steer: 'adds input to its Turn',
+  answer: 'answers an interaction',
+  answered: 'shows what an answer came to',
+};
+const unmoved = (what: OperatorStep['do']): string =>
+  `needs a Core that ${needs[what]}, by itself or by a command`;
 
 /** What is Core's own choice is judged by rules, not by equality: the configuration and the words of the person. */
 function withoutContent(expected: ScriptFrame, got: ScriptFrame): ScriptFrame {

@@ -76,6 +76,19 @@ export class Bindings {
     return { type: frame.type, id: typeof id === 'string' ? id : frame.id, payload };
   }
 
+  /** As `match`, for a frame whose other members are its sender's own choice. */
+  matchGenerated(expected: ScriptFrame, actual: ScriptFrame): string | null {
+    const generated = (frame: ScriptFrame): ScriptFrame => ({
+      ...frame,
+      payload: Object.fromEntries(
+        Object.entries(frame.payload).filter(
+          ([name]) => members[this.#by].has(name) && name in expected.payload,
+        ),
+      ),
+    });
+    return this.match(generated(expected), generated(actual));
+  }
+
   /** Compares what came with what the scenario lists. Null when equal, else the first difference in words. */
   match(expected: ScriptFrame, actual: ScriptFrame): string | null {
     if (actual.type !== expected.type) return `expected ${expected.type}, got ${describe(actual)}`;

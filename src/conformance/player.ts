@@ -39,6 +39,7 @@ const harnessOutput: ReadonlySet<string> = new Set([
   'permission_request',
   'permission_cancel',
   'prompt_for_user_choice',
+  'error',
   'subagent_identity',
   'subagent_lifecycle',
   'subagent_turn',
@@ -70,6 +71,7 @@ export async function playRuntime(scenario: Scenario, subject: RuntimeSubject): 
   if (reason !== null) return { kind: 'not_run', reason };
   const replay = new RuntimeReplay(subject, scenario.requires);
   try {
+    replay.judgeDials();
     for (const [index, step] of scenario.steps.entries()) await replay.step(step, index);
     return await replay.end(scenario.steps.length);
   } catch (error) {
@@ -113,12 +115,26 @@ function needsControl(scenario: Scenario): string | null {
   if (scenario.setup.without.length > 0) return 'needs a kind that does not declare a capability';
   if (scenario.setup.policy ?? scenario.setup.answered_by) return 'needs other settings of the Runtime';
   for (const step of scenario.steps) {
-    if ('native' in step && step.native.do !== 'expect') return 'needs control of the Harness';
+    if ('native' in step && !isReplaceable(step.native)) return 'needs control of the Harness';
     if ('person' in step) return 'needs an answer at the Runtime';
     if ('advance' in step && step.advance > LONGEST_WAIT_MS)
       return `takes ${Math.round(step.advance / 1_000)} s`;
   }
   return null;
+}
+
+/** Steps that a foreign Harness does by itself, or that Core can bring about. */
+function isReplaceable(step: NativeStep): boolean {
+  switch (step.do) {
+    case 'expect':
+      return true;
+    case 'emit':
+      return step.or_wait === true;
+    case 'finish':
+      return step.or_cancel !== undefined;
+    default:
+      return false;
+  }
 }
 
 class RuntimeReplay {
@@ -145,7 +161,7 @@ class RuntimeReplay {
     else if ('runtime' in step) await this.#expect(step.runtime, step.foreign);
     else if ('silent' in step) await (step.silent === 'runtime' ? this.#silence() : undefined);
     else if ('settle' in step) await this.#settle(step.settle);
-    else if ('native' in step) this.#check((await control?.native(step.native)) ?? null);
+    else if ('native' in step) await this.#native(step.native);
     else if ('person' in step) {
       const id = this.#bindings.get('interaction', step.person.interaction);
       this.#check((await control?.person(step.person, String(id ?? step.person.interaction))) ?? null);
@@ -173,10 +189,12 @@ class RuntimeReplay {
     expected: ScriptFrame,
     foreign: Readonly<Record<string, unknown>> | undefined,
   ): Promise<void> {
-    const got = await this.#next(this.#s.patience);
+    const got = await this.#next(this.#s.patience, expected.type);
+    if (!got && !this.#s.control && harnessOutput.has(expected.type))
+      this.#notRun(`the Harness sent no ${expected.type} by itself`);
     if (!got) this.#fail(`expected ${describe(expected)}, got nothing within ${this.#s.patience} ms`);
     if (foreign && !this.#s.control) {
-      const difference = this.#bindings.match({ ...expected, payload: {} }, { ...got, payload: {} });
+      const difference = this.#bindings.matchGenerated(expected, got);
       if (difference !== null) this.#fail(difference);
       if (!contains(foreign, got.payload)) {
         if (expected.type === 'interaction_decision_ack' && got.payload['error_code'] === 'run_inactive')
@@ -205,19 +223,33 @@ class RuntimeReplay {
   }
 
   /** The next frame of the Runtime; what a foreign Harness adds of its own is passed over. */
-  async #next(ms: number): Promise<ScriptFrame | null> {
+  async #next(ms: number, awaited: string | null): Promise<ScriptFrame | null> {
     for (;;) {
       const incoming = await this.#s.core.next(ms);
       if (!incoming) return null;
       if (incoming.kind === 'closed') this.#fail(`the connection ended (${incoming.end})`);
       if (incoming.kind === 'broken') this.#fail(`the Runtime sent ${incoming.why}`);
-      if (this.#s.control || !harnessOutput.has(incoming.frame.type)) return incoming.frame;
+      if (this.#s.control) return incoming.frame;
+      if (harnessOutput.has(incoming.frame.type) && incoming.frame.type !== awaited) continue;
+      // A Harness of its own may be through with its Turn before the scenario comes to it.
+      if (incoming.frame.type === 'done' && awaited !== 'done') {
+        if (awaited === null) continue;
+        this.#notRun('the Turn ended by itself before the scenario came to it');
+      }
+      return incoming.frame;
     }
   }
 
   async #silence(): Promise<void> {
-    const got = await this.#next(SILENCE_MS);
+    const got = await this.#next(SILENCE_MS, null);
     if (got) this.#fail(`expected silence, got ${describe(got)}`);
+  }
+
+  async #native(step: NativeStep): Promise<void> {
+    const { control, core } = this.#s;
+    if (control) return this.#check(await control.native(step));
+    if (step.do === 'finish' && step.or_cancel !== undefined)
+      core.send({ type: 'prompt_cancel', id: step.or_cancel, payload: {} });
   }
 
   async #settle(step: Extract<Step, { settle: unknown }>['settle']): Promise<void> {
@@ -263,12 +295,23 @@ class RuntimeReplay {
   async #dial(step: DialStep): Promise<void> {
     const { core, control, patience } = this.#s;
     if (core.dials.length === 0 && !(await core.dialed(patience))) this.#fail('the Runtime did not dial');
-    const window = step.permanent ? (control ? 4 * SILENCE_MS : LONGEST_WAIT_MS) : patience;
+    const window = step.permanent
+      ? control
+        ? 4 * SILENCE_MS
+        : LONGEST_WAIT_MS
+      : control
+        ? patience
+        : RETURN_MS;
     const again = core.dialed(window);
     if (control) for (let s = 0; s < 40; s++) await control.advance(1_000);
     if ((await again) === step.permanent)
       this.#fail(step.permanent ? 'dialed again after a permanent refusal' : 'did not dial again');
-    for (const seen of core.dials) {
+    this.judgeDials();
+  }
+
+  /** However a socket was opened: the version, the device, and the credential in its one place. */
+  judgeDials(): void {
+    for (const seen of this.#s.core.dials) {
       if (seen.version !== WIRE_VERSION) this.#fail(`dialed with the version ${String(seen.version)}`);
       if (seen.deviceId !== contractDevice) this.#fail('dialed without its device id');
       if (!seen.bearer) this.#fail('dialed without its credential in the Authorization header');

@@ -35,16 +35,21 @@ export const nativeStep = z.discriminatedUnion('do', [
     do: z.literal('lacks'),
     operation: z.enum(['steer', 'submitPermission', 'submitChoice', 'submitFunctionResult']),
   }),
-  /** The newest Turn emits this event of the adapter contract. */
-  z.strictObject({ do: z.literal('emit'), event: z.looseObject({ type: z.string() }) }),
+  /** The newest Turn emits this event of the adapter contract. `or_wait`: a Harness of its own may do so by itself. */
+  z.strictObject({
+    do: z.literal('emit'),
+    event: z.looseObject({ type: z.string() }),
+    or_wait: z.boolean().optional(),
+  }),
   /** What became of the newest active input. */
   z.strictObject({
     do: z.literal('steer'),
     is: z.enum(['written', 'accepted', 'not_ready', 'inactive', 'rejected', 'unsupported', 'unknown']),
   }),
-  /** The newest Turn says it is done and settles. */
+  /** The newest Turn says it is done and settles. `or_cancel`: where that cannot be made, Core cancels this Run. */
   z.strictObject({
     do: z.literal('finish'),
+    or_cancel: z.string().optional(),
     outcome: z.record(z.string(), z.unknown()).default({ content: '' }),
   }),
   /** How often the Runtime called the Harness since the scenario began. */

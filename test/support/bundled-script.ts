@@ -20,6 +20,10 @@ export async function bundledScript(
     platform: 'node',
     format: 'esm',
     logLevel: 'error',
+    // What is written as CommonJS finds the modules of Node.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   });
   return { file, remove: () => rm(dir, { recursive: true, force: true }) };
 }

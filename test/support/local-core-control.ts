@@ -3,26 +3,26 @@ import { contains } from '../../src/conformance/matching.ts';
 import type { OperatorStep, TurnCheck } from '../../src/conformance/scenario.ts';
 import { LocalCore, type SessionAccess } from '../../src/core/local-core.ts';
 import type { AnswerResult, CoreDecision } from '../../src/core/interaction-desk.ts';
-import { delay, systemClock } from '../../src/platform/clock.ts';
+import { delay, systemClock, type Clock } from '../../src/platform/clock.ts';
 import { countingRandom, MemoryStorage } from './core-bed.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 
 /** A local Core on a clock that stands still, with one Session, and whoever acts at it. */
 export class LocalCoreControl implements CoreControl {
   readonly core: LocalCore;
-  readonly #clock: FakeClock;
+  readonly #clock: Clock;
   readonly #access: SessionAccess;
   #runId = '';
   #answer: Promise<AnswerResult> | null = null;
 
-  private constructor(core: LocalCore, clock: FakeClock, access: SessionAccess) {
+  private constructor(core: LocalCore, clock: Clock, access: SessionAccess) {
     this.core = core;
     this.#clock = clock;
     this.#access = access;
   }
 
-  static async open(): Promise<LocalCoreControl> {
-    const clock = new FakeClock();
+  static async open(options: { clock?: Clock } = {}): Promise<LocalCoreControl> {
+    const clock = options.clock ?? new FakeClock();
     const core = await LocalCore.create({ clock, random: countingRandom(), storage: new MemoryStorage() });
     await core.listen();
     const access = await core.createSession({ harness: 'contract', workspaceDirectory: null });
@@ -60,7 +60,9 @@ export class LocalCoreControl implements CoreControl {
     }
   };
 
-  readonly advance = (ms: number): Promise<void> => this.#clock.advance(ms);
+  readonly advance = async (ms: number): Promise<void> => {
+    await (this.#clock instanceof FakeClock ? this.#clock.advance(ms) : delay(this.#clock, ms));
+  };
 
   #judge(check: TurnCheck): string | null {
     const turn = this.core.turn(this.#runId);

@@ -4,7 +4,7 @@ import { GatewayReplay } from '../../support/gateway-replay.ts';
 import { LocalCoreControl } from '../../support/local-core-control.ts';
 import { allScenarios } from '../../support/scenario-files.ts';
 
-const scenarios = allScenarios().filter((scenario) => scenario.unreachable === undefined);
+const scenarios = allScenarios.filter((scenario) => scenario.unreachable === undefined);
 
 /** How the local Core acts in front of a scripted Runtime, over a real socket. */
 describe('the Core side of the wire scenarios', () => {

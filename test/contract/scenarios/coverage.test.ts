@@ -14,7 +14,7 @@ import { writeCodes } from '../../../src/protocol/workspace-write.ts';
 import type { Scenario } from '../../../src/conformance/scenario.ts';
 import { allScenarios } from '../../support/scenario-files.ts';
 
-const scenarios = allScenarios();
+const scenarios = allScenarios;
 
 /** Whether a scenario has the Runtime say this, or lists it as a row that frames cannot provoke. */
 function shows(type: string, member: 'error_code' | 'state', value: string): boolean {

@@ -5,7 +5,7 @@ import { allScenarios } from '../../support/scenario-files.ts';
 
 /** Replayed on the real Runtime over a real socket; the scripted Core speaks. */
 describe('the Runtime side of the wire scenarios', () => {
-  for (const scenario of allScenarios()) {
+  for (const scenario of allScenarios) {
     if (scenario.unreachable !== undefined || !scenario.sides.includes('runtime')) continue;
     test(`${scenario.name}: ${scenario.title}`, async (context) => {
       const runtime = await ContractRuntime.open(scenario);
