@@ -323,7 +323,3 @@ export function bindingsByNeed(
         x.rank - y.rank || Number(a.local) - Number(b.local) || a.name.localeCompare(b.name),
     );
 }
-
-/** Stopped is a state of all connections together: nothing is served until the person starts again. */
-export const isStopped = (view: View): boolean =>
-  view.bindings.length > 0 && view.bindings.every((binding) => binding.connection.state === 'stopped');

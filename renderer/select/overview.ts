@@ -1,27 +1,12 @@
 import type { HarnessView, HealthItem, View } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
-import { connectionLine, isStopped } from './connection-line.ts';
+import { isStopped } from '../../src/contract/worst-state.ts';
+import { connectionLine } from './connection-line.ts';
 import { mark, type Mark } from './mark.ts';
 import { promptQueue } from './prompt-queue.ts';
 import { at, counted, moment } from './time-words.ts';
 
-/** What the whole Runtime comes to: the worst state, the sentence of Home, the foot of the side bar, the banner. */
-export type WorstState = 'needs_you' | 'disconnected' | 'working' | 'paused' | 'stopped' | 'connected';
-
-/** The tray's order: needs you > parked or lost > working > connected. One lost binding hides behind a well one; a parked one does not. */
-export function worstState(view: View, now: number): WorstState {
-  if (view.interactions.length > 0) return 'needs_you';
-  const lines = view.bindings.map((binding) =>
-    connectionLine(binding, { now, unconfirmed: view.cleanup.length }),
-  );
-  const anyParked = lines.some((line) => line.mark.tone === 'bad');
-  const anyFine = lines.some((line) => line.mark.tone === 'ok');
-  const anyLost = lines.some((line) => line.mark.tone === 'warn');
-  if (anyParked || (anyLost && !anyFine)) return 'disconnected';
-  if (isStopped(view)) return 'stopped';
-  if (view.runtime.state === 'paused' || view.runtime.state === 'stopping') return 'paused';
-  return view.turns.length > 0 ? 'working' : 'connected';
-}
+/** What the whole Runtime comes to: the sentence of Home, the foot of the side bar, the banner. */
 
 /** The title of the window: how many prompts need the person, then the screen. */
 export const windowTitle = (view: View | null, screen: string): string =>

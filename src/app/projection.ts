@@ -321,7 +321,8 @@ export class Projection {
       state: 'pending',
       answerable: fact.answerable,
     });
-    turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: permission?.title ?? 'Asks' });
+    const asks = request.kind === 'user_choice' ? questionTitle(request.native.questions.length) : '';
+    turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: permission?.title ?? asks });
   }
 
   #endInteraction(

@@ -327,7 +327,7 @@ export class Interactions {
       id: interaction.id,
       runId: interaction.run.id,
       kind: interaction.request.kind,
-      title: interaction.request.kind === 'permission' ? interaction.request.native.title : 'Questions',
+      title: titleOf(interaction.request),
       end: interaction.state.end,
       by: interaction.state.by,
       detail,
@@ -423,6 +423,12 @@ function fits(request: InteractionRequest, answer: InteractionAnswer): boolean {
   if (answer.answer.kind !== 'answers') return true;
   const known = new Set(request.native.questions.map((question) => question.id));
   return [...answer.answer.answers.keys()].every((id) => known.has(id));
+}
+
+function titleOf(request: InteractionRequest): string {
+  if (request.kind === 'permission') return request.native.title;
+  const count = request.native.questions.length;
+  return count === 1 ? '1 question' : `${count} questions`;
 }
 
 /** Exactly the same tool with exactly the same input; nothing widens it. */

@@ -34,8 +34,7 @@ const unreadText = (shape: PromptShape): string => {
 };
 
 /** For a command and a file change the input itself says all that the summary of the program would. */
-const hasDetail = (shape: PromptShape): boolean =>
-  shape.kind === 'tool' || shape.kind === 'network' || shape.kind === 'unshowable';
+const hasDetail = (shape: PromptShape): boolean => shape.kind === 'unshowable';
 
 /** A permission: the input whole, what was measured about it, what the agent wrote, and the answers. */
 export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailProps): ReactElement {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bindingsByNeed, connectionLine, isStopped } from '../../../renderer/select/connection-line.ts';
+import { bindingsByNeed, connectionLine } from '../../../renderer/select/connection-line.ts';
+import { isStopped } from '../../../src/contract/worst-state.ts';
 import { clockTime } from '../../../renderer/select/time-words.ts';
 import type { ConnectionView } from '../../../src/contract/view.ts';
 import {

@@ -1,3 +1,4 @@
+import { worstState } from '../../../src/contract/worst-state.ts';
 import { describe, expect, test } from 'vitest';
 import { agentRows } from '../../../renderer/select/agent-rows.ts';
 import { announcements, countdownAnnouncements } from '../../../renderer/select/announcements.ts';
@@ -11,7 +12,6 @@ import {
   runtimeFoot,
   runtimeLine,
   windowTitle,
-  worstState,
 } from '../../../renderer/select/overview.ts';
 import { counted, countedDown, moment, span } from '../../../renderer/select/time-words.ts';
 import { viewSchema } from '../../../src/contract/view.ts';
