@@ -7,7 +7,9 @@ import { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
 import type { Clock } from '../platform/clock.ts';
+import { systemEnvironment } from '../platform/environment.ts';
 import type { Random } from '../platform/random.ts';
+import { LocalSteps } from '../workspace/preparation-steps.ts';
 import { LocalWorkspace } from '../workspace/local-workspace.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
@@ -170,13 +172,24 @@ export class Daemon {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         return folder;
       },
-      workspace: ({ workspace: root, environmentId }) =>
-        new LocalWorkspace({
+      workspace: ({ workspace: root, environmentId, sessionId }) => {
+        const stateDir = join(paths.environments, safeName(environmentId));
+        return new LocalWorkspace({
           root,
-          stateDir: join(paths.environments, safeName(environmentId)),
+          stateDir,
           logger,
-          createSteps: null,
-        }),
+          createSteps: (files) =>
+            new LocalSteps({
+              ports: { clock, random, ledger: this.#ledger },
+              environment: systemEnvironment,
+              root,
+              stateDir,
+              identity: { environmentId, sessionId },
+              operatorFile: null,
+              files,
+            }),
+        });
+      },
       paused: () => this.#paused,
       onFact: (binding, fact) => this.#onFact(binding, fact),
       onChange: () => this.#onLinkChange(),
@@ -297,6 +310,7 @@ export class Daemon {
 
   #onFact(binding: BoundRuntime, fact: RuntimeFact): void {
     this.projection.observe(binding.target, fact);
+    if (fact.type !== 'cleanup' && fact.type !== 'cleanup_ended') return;
     if (this.projection.cleanup.some((item) => item.state === 'unconfirmed')) {
       this.health.raise('cleanup_unconfirmed', 'Something that was started has not been proven gone.');
     } else this.health.clear('cleanup_unconfirmed');

@@ -12,7 +12,7 @@ import { declareCapabilities, capabilityNames } from '../../src/protocol/capabil
 import type { RuntimeFact } from '../../src/runtime/facts.ts';
 import { ContractControl } from './contract-control.ts';
 import { ControlledHarness } from './controlled-harness.ts';
-import { LocalWorkspace } from '../../src/workspace/local-workspace.ts';
+import { realWorkspace } from './real-workspace.ts';
 import { FakeClock } from './fake-clock.ts';
 import { countingRandom } from './router-bed.ts';
 
@@ -60,7 +60,7 @@ export class ContractRuntime {
       harnesses: () => [{ adapter: this.harness, probe: this.harness.offer() }],
       stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),
       workspace: ({ workspace: root }) =>
-        new LocalWorkspace({ root, stateDir: `${root}-state`, logger: silentLogger, createSteps: null }),
+        realWorkspace({ root, stateDir: `${root}-state`, ...scenarioBinding }),
       paused: () => false,
       onFact: (_binding, fact) => this.facts.push(fact),
       onChange: () => undefined,

@@ -40,15 +40,18 @@ export class FolderBed extends RouterBed {
     options: {
       wrap?: (workspace: LocalWorkspace) => WorkspaceService;
       createSteps?: LocalWorkspaceOptions['createSteps'];
+      make?: (root: string, state: string) => LocalWorkspace;
     } = {},
   ): Promise<FolderBed> {
     const { path, remove } = await temporaryFolder();
     const root = join(path, 'root');
     const state = join(path, 'state');
     await mkdir(root);
-    const local = new LocalWorkspace({
-      ...{ root, stateDir: state, logger: silentLogger, createSteps: options.createSteps ?? null },
-    });
+    const local =
+      options.make?.(root, state) ??
+      new LocalWorkspace({
+        ...{ root, stateDir: state, logger: silentLogger, createSteps: options.createSteps ?? null },
+      });
     return new FolderBed(root, state, options.wrap?.(local) ?? local, remove);
   }
 
