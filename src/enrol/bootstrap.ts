@@ -8,7 +8,11 @@ import { WIRE_VERSION } from '../protocol/version.ts';
  * `POST <base>/agent-daemon/bootstrap` (machine-connection 6, runtime-behaviour 1.2). Redirects are never followed,
  * the answer is bounded, and its text never becomes part of an error: a peer chooses it.
  */
-export const bootstrapLimits = { timeout: 10_000, bodyBytes: 64 * 1024, defaultHeartbeatSeconds: 15 } as const;
+export const bootstrapLimits = {
+  timeout: 10_000,
+  bodyBytes: 64 * 1024,
+  defaultHeartbeatSeconds: 15,
+} as const;
 
 const answerSchema = z.object({
   device_id: z.string().min(1),
@@ -63,7 +67,8 @@ export async function bootstrap(request: BootstrapRequest): Promise<BootstrapOut
   if (!url || (request.expectedUrl !== null && answer.ws_url !== request.expectedUrl)) {
     return failed(permanent('binding_mismatch', 'address'));
   }
-  const seconds = answer.heartbeat_seconds > 0 ? answer.heartbeat_seconds : bootstrapLimits.defaultHeartbeatSeconds;
+  const seconds =
+    answer.heartbeat_seconds > 0 ? answer.heartbeat_seconds : bootstrapLimits.defaultHeartbeatSeconds;
   return { kind: 'ok', deviceId: answer.device_id, url, heartbeatMs: seconds * 1_000 };
 }
 
@@ -128,7 +133,11 @@ function post(options: BootstrapRequest): Promise<Raw> {
       });
       response.on('error', (error) => fail(fromNetworkError(error)));
       response.on('end', () =>
-        resolve({ kind: 'body', status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+        resolve({
+          kind: 'body',
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString('utf8'),
+        }),
       );
     });
     request.end(body);

@@ -14,7 +14,11 @@ import type {
   TurnOutput,
 } from '../../src/harness/adapter.ts';
 import type { CloseResult } from '../../src/ownership/owned.ts';
-import { capabilityNames, declareCapabilities, type CapabilityName } from '../../src/protocol/capabilities.ts';
+import {
+  capabilityNames,
+  declareCapabilities,
+  type CapabilityName,
+} from '../../src/protocol/capabilities.ts';
 import type { MessageInput } from '../../src/protocol/message-input.ts';
 import type { DonePayload } from '../../src/protocol/run-output.ts';
 
@@ -40,8 +44,10 @@ export class ControlledHarness implements HarnessAdapter {
   readonly prepared: PrepareRequest[] = [];
   readonly executors: ControlledExecutor[] = [];
   /** Replaces the outcome of the next preparations. */
-  onPrepare: (request: PrepareRequest, executor: ControlledExecutor) => Promise<PrepareOutcome> = (_request, executor) =>
-    Promise.resolve({ kind: 'ready', executor });
+  onPrepare: (request: PrepareRequest, executor: ControlledExecutor) => Promise<PrepareOutcome> = (
+    _request,
+    executor,
+  ) => Promise.resolve({ kind: 'ready', executor });
   /** Applied to each new Executor before it is used. */
   configure: (executor: ControlledExecutor) => void = () => undefined;
 
@@ -86,7 +92,8 @@ export class ControlledExecutor implements Executor {
   readonly turns: ControlledTurn[] = [];
   closes = 0;
   onClose: () => Promise<CloseResult> = () => Promise.resolve({ state: 'closed' });
-  onStart: (turn: ControlledTurn) => Promise<StartOutcome> = (turn) => Promise.resolve({ kind: 'turn', turn });
+  onStart: (turn: ControlledTurn) => Promise<StartOutcome> = (turn) =>
+    Promise.resolve({ kind: 'turn', turn });
   onTurn: (turn: ControlledTurn) => void = () => undefined;
 
   startTurn(runId: string, input: MessageInput, output: TurnOutput): Promise<StartOutcome> {

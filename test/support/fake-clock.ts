@@ -33,7 +33,9 @@ export class FakeClock implements Clock {
     const end = this.#mono + ms;
     for (;;) {
       await settle();
-      const next = [...this.#timers].filter(([, t]) => t.due <= end).sort((a, b) => a[1].due - b[1].due || a[0] - b[0])[0];
+      const next = [...this.#timers]
+        .filter(([, t]) => t.due <= end)
+        .sort((a, b) => a[1].due - b[1].due || a[0] - b[0])[0];
       if (!next) break;
       this.#timers.delete(next[0]);
       this.#wall += next[1].due - this.#mono;
