@@ -57,6 +57,10 @@ test('a Turn with the real Claude Code: permission by a click, question by keybo
 
     // The permission: its whole change is shown, and a click allows it once.
     await expect(window.getByRole('link', { name: /1 prompt needs you/ })).toBeVisible();
+    await bed.picture('turn');
+    await window.keyboard.press('Control+1');
+    await expect(window.getByRole('heading', { name: '1 prompt needs you' })).toBeVisible();
+    await bed.picture('home');
     await window.keyboard.press('F6');
     const allow = window.getByRole('button', { name: 'Allow once' });
     await expect(allow).toBeVisible();
@@ -68,7 +72,7 @@ test('a Turn with the real Claude Code: permission by a click, question by keybo
     await allow.click();
 
     // The question, by keyboard alone.
-    await expect(window.getByText('Answer 2 questions')).toBeVisible();
+    await expect(window.getByText('Answer 2 questions').first()).toBeVisible();
     await window.keyboard.press('F6');
     await expect(window.getByText('Which color?')).toBeVisible();
     expect(await bed.read('notes.txt')).toBe('hello from the agent\n');
