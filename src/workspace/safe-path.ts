@@ -37,6 +37,11 @@ const flag = (value: number | undefined): number => value ?? 0;
 const NOFOLLOW = flag(constants.O_NOFOLLOW);
 const NONBLOCK = flag(constants.O_NONBLOCK);
 const DIRECTORY = flag(constants.O_DIRECTORY);
+/**
+ * A walked path cannot be held, only looked at again: somebody who swaps a folder in the very moment of each look, and
+ * back before the next, is not seen. Each round halves that chance at least.
+ */
+const WALK_ROUNDS = 8;
 /** Linux: a descriptor that only names a folder, which also works where it may not be listed. */
 const O_PATH = 0o10000000;
 
@@ -138,10 +143,20 @@ export class Folder {
 
   /** What is under a name, links not followed; null when there is nothing. */
   async look(name: Name): Promise<BigIntStats | null> {
-    try {
-      const stats = await lstat(this.#at(name), { bigint: true });
+    let seen: BigIntStats | null = null;
+    for (let round = 0; round < (this.#handle ? 1 : WALK_ROUNDS); round++) {
+      const stats = await this.#lookOnce(name);
       if (!this.#handle) await this.verify();
-      return stats;
+      const same = seen === null ? stats === null : stats !== null && sameIdentity(seen, stats);
+      if (round > 0 && !same) throw new WorkspaceError('unsafe', 'a name changes while it is looked at');
+      seen = stats;
+    }
+    return seen;
+  }
+
+  async #lookOnce(name: Name): Promise<BigIntStats | null> {
+    try {
+      return await lstat(this.#at(name), { bigint: true });
     } catch (error) {
       if (systemCodeOf(error) === 'ENOENT') return null;
       throw asWorkspaceError(error, 'a name could not be looked at');
@@ -172,6 +187,7 @@ export class Folder {
       if (!stats.isFile() || !sameIdentity(identityOf(stats), identityOf(before))) {
         throw new WorkspaceError('unsafe', 'a file was replaced while it was opened');
       }
+      if (!this.#handle) await this.#confirm(name, identityOf(stats));
       await this.verify();
       return { handle, stats };
     } catch (error) {
@@ -275,6 +291,14 @@ export class Folder {
       throw new WorkspaceError('unclosed', 'a folder could not be closed', error);
     });
     return this.#closing;
+  }
+
+  /** A walked path led to exactly this thing, before and after it was opened. */
+  async #confirm(name: Name, identity: Identity): Promise<void> {
+    const now = await this.look(name);
+    if (!now || !sameIdentity(identityOf(now), identity)) {
+      throw new WorkspaceError('unsafe', 'a file was replaced while it was opened');
+    }
   }
 
   async #change<T>(doing: string, act: () => Promise<T>): Promise<T> {

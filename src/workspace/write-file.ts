@@ -130,6 +130,9 @@ const refused = (code: WorkspaceErrorCode): Placed => ({
   outcome: { kind: 'rejected', code, leftover: false },
 });
 
+/** The folder was found to be another one before the change was made. */
+const foundMoved = (error: unknown): boolean => error instanceof WorkspaceError && error.code === 'unsafe';
+
 /** Codes of systems that have no hard links there. */
 const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES', 'EXDEV']);
 
@@ -146,6 +149,7 @@ async function place(
       await folder.link(temporary, target);
       return { outcome: written };
     } catch (error) {
+      if (foundMoved(error)) return refused('unsafe');
       const there = await look(folder, target);
       if (there === 'unknown') return unknown('whether the file has its name could not be looked at');
       // The evidence decides, not the error.
@@ -191,6 +195,7 @@ async function replace(folder: Folder, temporary: Name, target: Name, mine: Iden
     await folder.rename(temporary, target);
     return { outcome: written };
   } catch (error) {
+    if (foundMoved(error)) return refused('unsafe');
     const there = await look(folder, target);
     if (there === 'unknown') return unknown('whether the file has its name could not be looked at');
     if (there && sameIdentity(there, mine)) return { outcome: written };
