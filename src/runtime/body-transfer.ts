@@ -84,13 +84,14 @@ export class BodyTransfer<R> {
     this.#state = next;
     this.#queue = this.#queue.then(async () => {
       const body = await this.#body;
-      if (this.#state.state !== 'receiving' || !body) return;
+      // Also when the commit came already: what was accepted belongs to the body.
+      if (this.#state.state === 'ended' || !body) return;
       try {
         await body.append(bytes);
       } catch {
         return this.refuse('storage');
       }
-      if (!this.#step({ type: 'stored' })) return;
+      this.#step({ type: 'stored' });
       this.#show(body.size);
       if ((await this.#init.received(body.size)) !== 'written') this.refuse('undeliverable');
     });

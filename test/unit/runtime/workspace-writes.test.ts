@@ -112,6 +112,17 @@ describe('a write', () => {
     expect(bed.sent.filter((frame) => JSON.stringify(frame.payload).includes('received'))).toEqual([]);
   });
 
+  test('a commit that does not wait for the receipt of the last chunk loses nothing', async () => {
+    await bed.beginWrite(transferId, 'f', 'hello');
+    await bed.answer(transferId);
+    const chunk = { step: 'chunk', data: Buffer.from('hello').toString('base64') };
+    for (const payload of [chunk, { step: 'commit' }])
+      bed.router.receive(JSON.stringify({ type: 'workspace_write', id: transferId, payload }));
+    expect(await bed.payload(transferId)).toEqual({ outcome: 'received', offset: 5 });
+    expect(await bed.payload(transferId)).toEqual({ outcome: 'completed', size_bytes: 5 });
+    expect(await readFile(join(bed.root, 'f'), 'utf8')).toBe('hello');
+  });
+
   test('a receipt that cannot be sent ends it', async () => {
     bed.onSend = () => 'failed';
     await bed.beginWrite(transferId, 'f', 'x');
