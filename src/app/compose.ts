@@ -5,6 +5,7 @@ import type { Logger, LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
 import { systemClock } from '../platform/clock.ts';
 import { systemRandom } from '../platform/random.ts';
+import { privateFolder } from '../store/atomic-file.ts';
 import type { StatePaths } from '../store/paths.ts';
 import type { BindingTarget } from './binding.ts';
 import type { Config } from './config.ts';
@@ -30,6 +31,7 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
   const { paths, config } = options;
   const clock = systemClock;
   const random = systemRandom;
+  await privateFolder(paths.root);
   const redactor = options.redactor ?? new Redactor();
   const logger = createFileLogger({
     folder: paths.logs,

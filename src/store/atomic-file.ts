@@ -1,15 +1,43 @@
-import { mkdir, readFile, rename } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { z } from 'zod';
 import { asError, fault } from '../observe/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { replaceFile } from '../platform/durable-file.ts';
 import type { Random } from '../platform/random.ts';
 
-/** Creates a folder only its owner can open. */
+/**
+ * Creates a folder, and what is missing above it, for its owner alone. Step by step: Node's own recursive form never
+ * returns for a path below `/proc`.
+ * @throws RuntimeError `storage` when it cannot be made.
+ */
 export async function privateFolder(path: string): Promise<string> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  return path;
+  try {
+    await makeFolders(path);
+    return path;
+  } catch (error) {
+    throw fault(
+      'storage',
+      `The folder ${path} could not be made. Name another one, or make it writable for you.`,
+      error,
+    );
+  }
+}
+
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || parent === path) throw error;
+    await makeFolders(parent);
+    await mkdir(path, { mode: 0o700 }).catch((again: unknown) => {
+      // Another start made it meanwhile.
+      if (codeOf(again) !== 'EEXIST') throw again;
+    });
+  }
 }
 
 /**

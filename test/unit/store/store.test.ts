@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
+import { privateFolder } from '../../../src/store/atomic-file.ts';
 import { InstanceLock } from '../../../src/store/instance-lock.ts';
 import { KeychainStore, type NativeKeychain } from '../../../src/store/keychain.ts';
 import { JsonDocument } from '../../../src/store/settings.ts';
@@ -33,6 +34,13 @@ describe('a state file', () => {
     expect(opened.setAside).not.toBeNull();
     expect(await readFile(opened.setAside ?? '', 'utf8')).toBe('{"n": "lost');
   });
+});
+
+test('a folder that cannot be made says so instead of trying for ever', async () => {
+  await expect(privateFolder('/proc/nowhere/deeper/state')).rejects.toMatchObject({ code: 'storage' });
+  const path = join(await folder(), 'a', 'b', 'c');
+  await Promise.all([privateFolder(path), privateFolder(path)]);
+  expect((await stat(path)).mode & 0o777).toBe(0o700);
 });
 
 describe('the instance lock', () => {
