@@ -1,7 +1,6 @@
 // `npm start`: the desktop app; where there is no display or no Electron, the headless Runtime with the window as a
 // web page on loopback.
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ensureBuilt } from './bundle.mjs';
@@ -42,12 +41,10 @@ function findElectron() {
     const program = join(override, process.platform === 'win32' ? 'electron.exe' : 'electron');
     if (existsSync(program)) return program;
   }
-  try {
-    const path = createRequire(import.meta.url)('electron');
-    return typeof path === 'string' && existsSync(path) ? path : null;
-  } catch {
-    return null;
-  }
+  // In a process of its own: what its download prints is no news for a person, only whether there is one.
+  const asked = spawnSync(process.execPath, ['-p', "require('electron')"], { cwd: root, encoding: 'utf8' });
+  const path = asked.status === 0 ? asked.stdout.trim().split('\n').pop() : '';
+  return path && existsSync(path) ? path : null;
 }
 
 function hasDisplay() {

@@ -2,6 +2,7 @@ import type { BindingView, HarnessView } from '../contract/view.ts';
 import { Link, type BootstrapOutcome, type ConnectionRouter, type LinkHooks } from '../connection/link.ts';
 import type { LinkSender } from '../connection/link-sender.ts';
 import { bootstrap } from '../enrol/bootstrap.ts';
+import { rejected } from '../observe/errors.ts';
 import type { Failure } from '../observe/failure.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -132,6 +133,15 @@ export class BoundRuntime {
     };
   }
 
+  /** A preparation in a folder that went away fails before anything native is made. */
+  async #requireFolder(): Promise<void> {
+    const { workspace } = this.target;
+    if (!workspace) return;
+    this.#folder = await folderState(workspace.workspace);
+    this.#ports.onChange();
+    if (this.#folder === 'unusable') throw rejected('workspace_unusable', 'The bound folder is missing.');
+  }
+
   /** The folder is looked at before the secret leaves the machine: without it nothing can be served. */
   async #credential(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }> {
     const { workspace } = this.target;
@@ -153,7 +163,10 @@ export class BoundRuntime {
         logger: this.#ports.logger.with({ binding: target.name }),
         binding: target.workspace,
         harness: (kind) => this.#offered().find((offered) => offered.adapter.kind === kind) ?? null,
-        stateDir: (sessionId) => this.#ports.stateDir(sessionId),
+        stateDir: async (sessionId) => {
+          await this.#requireFolder();
+          return this.#ports.stateDir(sessionId);
+        },
         interactions: this.#ports.interactions,
         executorIdleMs: this.#ports.executorIdleMs,
         paused: () => this.#ports.paused(),

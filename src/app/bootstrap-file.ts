@@ -10,7 +10,10 @@ const schema = z.strictObject({
   version: z.string(),
   core_url: z.string(),
   device_id: z.string().min(1).max(512),
-  credential: z.string().regex(/^[^\s\0]+$/),
+  credential: z
+    .string()
+    .max(16 * 1024)
+    .regex(/^[\x21-\x7e]+$/),
 });
 export type BootstrapFile = z.output<typeof schema>;
 

@@ -26,7 +26,11 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
 
     'turn.read': ({ run_id, after, limit }) => {
       const turn = daemon.projection.turn(run_id);
-      if (!turn) throw rejected('not_found', 'What this Turn wrote is no longer kept here.');
+      if (!turn) {
+        const waits = daemon.local?.queued().some((queued) => queued.run_id === run_id);
+        if (waits) return Promise.resolve({ run_id, entries: [], total: 0, ended: false });
+        throw rejected('not_found', 'What this Turn wrote is no longer kept here.');
+      }
       const total = turn.journal.total;
       return Promise.resolve({
         run_id,
@@ -101,7 +105,15 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       throw rejected('not_found', 'There is nothing left to clean up under this id.');
     },
 
-    'doctor.run': async () => ({ checks: await runDoctor(daemon) }),
+    'doctor.run': async () => ({
+      checks: await runDoctor({
+        paths: daemon.options.paths,
+        credentials: daemon.options.credentials,
+        harnesses: daemon.harnesses,
+        bindings: [...daemon.bindings.values()],
+        openCleanup: daemon.projection.cleanup.length,
+      }),
+    }),
     'logs.tail': async ({ lines }) => ({ lines: await tailLog(daemon.options.paths.logs, lines) }),
     'settings.get': () => Promise.resolve(daemon.settings.value),
     'settings.set': async (change) => {
@@ -131,8 +143,10 @@ async function answerInteraction(
   if (!open) {
     const past = [...daemon.history()].reverse().find((entry) => entry.id === id);
     if (!past) throw rejected('not_pending', 'Nothing waits for an answer under this id.');
-    const by = past.decided_by === null ? '' : ` by ${past.decided_by}`;
-    throw rejected('already_decided', `It was ${past.outcome}${by} already. This answer was not applied.`);
+    throw rejected(
+      'already_decided',
+      `Already ${past.outcome}${byWhom(past.decided_by)}. Your answer was not applied.`,
+    );
   }
   const given = toRuntime(open.kind, answer);
   if (!given) {
@@ -146,6 +160,21 @@ async function answerInteraction(
     if (result.kind !== 'not_pending') return outcomeOf(result);
   }
   throw rejected('already_decided', 'It was decided or withdrawn meanwhile. This answer was not applied.');
+}
+
+function byWhom(by: string | null): string {
+  switch (by) {
+    case null:
+      return '';
+    case 'person':
+      return ' here';
+    case 'core':
+      return ' by Core';
+    case 'harness':
+      return ' by the agent';
+    default:
+      return ` by a ${by}`;
+  }
 }
 
 function outcomeOf(

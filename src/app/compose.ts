@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createHarnessRegistry } from '../harness/registry.ts';
+import { asError } from '../observe/errors.ts';
 import { createFileLogger } from '../observe/log-sink.ts';
 import type { Logger, LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
@@ -40,6 +41,10 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
     clock,
     stderr: options.stderr,
   });
+  // A promise of ours that nobody waited for is our bug: it is written down, and the daemon goes on.
+  process.on('unhandledRejection', (reason) =>
+    logger.error('fault.unhandled', { error: asError(reason).name }),
+  );
   const credentials = await CredentialDesk.open({ clock, random, logger, path: paths.credentials });
   const workspace = options.localWorkspace;
   const daemon = await Daemon.start({

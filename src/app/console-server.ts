@@ -41,7 +41,14 @@ export class ConsoleServer {
     this.#folder = folder;
     this.#ports = ports;
     this.#logger = logger;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((request, response) => {
+      // Whatever a stranger sends ends in an answer; it never reaches the process.
+      this.#serve(request, response).catch(() => {
+        if (!response.headersSent) response.writeHead(400, security);
+        response.end();
+      });
+    });
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
     this.#server.on('upgrade', (request, socket, head) => {
       const refuse = (line: string): void => {
         socket.write(`HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`);
@@ -109,8 +116,8 @@ export class ConsoleServer {
     };
     if (!this.#hostIsOurs(request)) return end(421, 'Open the address that was printed in the terminal.');
     if (request.method !== 'GET') return end(405, 'Only GET.');
-    const url = new URL(request.url ?? '/', this.#origin());
-    if (url.pathname === '/open') return this.#open(url.searchParams.get('token') ?? '', response, end);
+    const [pathname = '/', query = ''] = (request.url ?? '/').split('?');
+    if (pathname === '/open') return this.#open(new URLSearchParams(query).get('token') ?? '', response, end);
     if (!this.#knows(request)) {
       return end(
         401,
@@ -118,7 +125,7 @@ export class ConsoleServer {
       );
     }
     const path = normalize(
-      join(this.#folder, url.pathname === '/' ? 'index.html' : decodeURIComponent(url.pathname)),
+      join(this.#folder, pathname === '/' ? 'index.html' : decodeURIComponent(pathname)),
     );
     const type = types[extname(path)];
     if (!path.startsWith(this.#folder + sep) || type === undefined) return end(404, 'Not found.');

@@ -84,8 +84,9 @@ export class CredentialDesk {
   get store(): CredentialStore | null {
     return this.#store;
   }
-  get reason(): UnavailableReason | null {
-    return this.#store ? null : this.#reason;
+  /** Why there is none, for a person. */
+  get sentence(): string {
+    return sentences[this.#reason];
   }
 
   /** A real write, read and delete on a throw-away account shows whether the keychain works. */
@@ -132,7 +133,7 @@ export class CredentialDesk {
   #unavailable(reason: UnavailableReason): void {
     this.#store = null;
     this.#reason = reason;
-    this.#logger.warn('credentials.unavailable', { reason });
+    this.#logger.info('credentials.unavailable', { reason });
     this.#health?.raise('credential_store_unavailable', sentences[reason], this.#needed() ? 'error' : 'info');
   }
 

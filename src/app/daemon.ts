@@ -383,7 +383,7 @@ export class Daemon {
         started_at: this.#startedAt,
       },
       bindings: local ? [...external, local] : external,
-      turns: [...this.projection.turns],
+      turns: [...this.projection.turns, ...(this.local?.queued() ?? [])],
       interactions: [...this.projection.interactions],
       cleanup: [...this.projection.cleanup],
       transfers: [...this.projection.transfers],

@@ -1,22 +1,35 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import type { CommandAnswer } from '../contract/commands.ts';
 import { failureSentence } from './connection-words.ts';
-import type { Daemon } from './daemon.ts';
+import type { StatePaths } from '../store/paths.ts';
+import type { BoundRuntime } from './binding.ts';
+import type { CredentialDesk } from './credentials.ts';
+import type { HarnessSource } from './daemon.ts';
 
 type Check = CommandAnswer<'doctor.run'>['checks'][number];
 
 const lowDisk = 200 * 1024 * 1024;
 
+/** What a check looks at: a running daemon, or the machine before anything runs. */
+export interface DoctorSubject {
+  readonly paths: StatePaths;
+  readonly credentials: CredentialDesk;
+  readonly harnesses: HarnessSource;
+  readonly bindings: readonly BoundRuntime[];
+  /** Things not proven gone. */
+  readonly openCleanup: number;
+}
+
 /** What is installed, reachable, signed in and writable, and what to do about the rest. */
-export async function runDoctor(daemon: Daemon): Promise<Check[]> {
-  await daemon.harnesses.refresh();
+export async function runDoctor(subject: DoctorSubject): Promise<Check[]> {
+  await subject.harnesses.refresh();
   return [
-    await folderCheck('State folder', daemon.options.paths.root),
-    await diskCheck(daemon.options.paths.root),
-    await credentialCheck(daemon),
-    ...(await bindingChecks(daemon)),
-    ...agentChecks(daemon),
-    cleanupCheck(daemon),
+    await folderCheck('State folder', subject.paths.root),
+    await diskCheck(subject.paths.root),
+    await credentialCheck(subject),
+    ...(await bindingChecks(subject.bindings)),
+    ...agentChecks(subject.harnesses),
+    cleanupCheck(subject.openCleanup),
   ];
 }
 
@@ -42,30 +55,30 @@ async function diskCheck(path: string): Promise<Check> {
       ? { name: 'Disk', ok: false, text: `${Math.round(free / 1e6)} MB are free.`, next: 'Free some space.' }
       : { name: 'Disk', ok: true, text: `${(free / 1e9).toFixed(1)} GB are free.`, next: null };
   } catch {
-    return { name: 'Disk', ok: true, text: 'Free space is not known here.', next: null };
+    return { name: 'Disk', ok: true, text: 'How much is free cannot be told here.', next: null };
   }
 }
 
-async function credentialCheck(daemon: Daemon): Promise<Check> {
-  await daemon.options.credentials.probe();
-  const { store } = daemon.options.credentials;
-  const needed = [...daemon.bindings.values()].some((bound) => bound.target.expectedUrl !== null);
+async function credentialCheck({ credentials, bindings }: DoctorSubject): Promise<Check> {
+  await credentials.probe();
+  const { store } = credentials;
+  const needed = bindings.some((bound) => bound.target.expectedUrl !== null);
   if (store) return { name: 'Credential store', ok: true, text: `Works (${store.backend}).`, next: null };
   return {
     name: 'Credential store',
     // The local Core and a bootstrap file need none.
     ok: !needed,
-    text: 'The system keychain does not answer.',
+    text: credentials.sentence,
     next: needed
       ? 'Unlock or start it and try again, or keep credentials in memory for this run.'
       : 'Nothing needs it now. To bind this machine to a Core later, unlock or start it.',
   };
 }
 
-async function bindingChecks(daemon: Daemon): Promise<Check[]> {
+async function bindingChecks(bindings: readonly BoundRuntime[]): Promise<Check[]> {
   const checks: Check[] = [];
   const seen = new Set<string>();
-  for (const { target, link } of daemon.bindings.values()) {
+  for (const { target, link } of bindings) {
     if (seen.has(target.name)) continue;
     seen.add(target.name);
     const { state } = link;
@@ -89,12 +102,12 @@ async function bindingChecks(daemon: Daemon): Promise<Check[]> {
   return checks;
 }
 
-function agentChecks(daemon: Daemon): Check[] {
-  const offered = daemon.harnesses.offered();
+function agentChecks(harnesses: HarnessSource): Check[] {
+  const offered = harnesses.offered();
   const real = offered.filter(({ adapter }) => adapter.kind !== 'demo');
   const anyWorks = real.some(({ probe }) => probe.available);
   const checks = offered.map(({ adapter, probe }): Check => {
-    const version = probe.version === null ? '' : ` ${probe.version}`;
+    const version = probe.version === null ? '' : `, version ${probe.version}`;
     if (probe.available) return { name: adapter.name, ok: true, text: `Ready${version}.`, next: null };
     return {
       name: adapter.name,
@@ -116,8 +129,7 @@ function agentChecks(daemon: Daemon): Check[] {
   ];
 }
 
-function cleanupCheck(daemon: Daemon): Check {
-  const open = daemon.projection.cleanup.length;
+function cleanupCheck(open: number): Check {
   return open === 0
     ? {
         name: 'Cleanup',

@@ -1,6 +1,6 @@
 import { readFile, rename } from 'node:fs/promises';
 import type { CommandAnswer } from '../contract/commands.ts';
-import type { BindingView, HarnessView } from '../contract/view.ts';
+import type { BindingView, HarnessView, TurnView } from '../contract/view.ts';
 import { LocalCore, type SessionAccess } from '../core/local-core.ts';
 import type { TurnRecord } from '../core/core-state.ts';
 import { rejected } from '../observe/errors.ts';
@@ -11,6 +11,8 @@ import { titleOf, usageView } from './projection.ts';
 
 /** Connections of Sessions kept open at the same time. An idle one past this is closed, the least recently used first. */
 const openSessions = 8;
+/** Waiting Turns in the view; `turn list` has them all. */
+const shownQueued = 50;
 const bindingName = 'local';
 
 export interface LocalCoreHost {
@@ -23,6 +25,8 @@ export interface LocalCoreHost {
   cancel(runId: string): Promise<void>;
   /** Hands active input over; returns its id. Its receipts follow in the journal. */
   steer(runId: string, text: string): Promise<string>;
+  /** Turns that were taken and that the Runtime has not seen yet. */
+  queued(): TurnView[];
   list(): CommandAnswer<'turn.list'>['turns'];
   show(runId: string): CommandAnswer<'turn.show'>;
   view(harnesses: readonly HarnessView[]): BindingView;
@@ -35,6 +39,7 @@ export interface LocalCoreHost {
  */
 export async function startLocalCore(daemon: Daemon, workspace: string): Promise<LocalCoreHost> {
   const { clock, random, paths } = daemon.options;
+  const openedAt = clock.now();
   const core = await openCore(daemon);
   await core.listen();
   const used = new Map<string, number>();
@@ -75,13 +80,20 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
     }
   };
 
-  spare = await prepareSpare(preferredKind(daemon, null));
   core.subscribe((event) => {
-    if (event.kind === 'storage_failed') {
-      daemon.health.raise('history_not_kept', 'The Turns of the local Core could not be written to disk.');
-    }
+    if (event.kind === 'storage_failed') noteStorage(daemon);
     if (event.kind === 'turn') noteUnseenEnd(daemon, core.turn(event.runId));
     daemon.publisher.changed();
+  });
+  // What the last run left open is told once: a start whose end nobody saw is unknown, and what still waited is not
+  // started behind the person's back.
+  for (const turn of core.turns()) {
+    if (turn.state === 'queued') core.cancel(turn.runId);
+    else if (turn.endedAt !== null && turn.endedAt >= openedAt) noteUnseenEnd(daemon, turn);
+  }
+  spare = await prepareSpare(preferredKind(daemon, null)).catch(() => {
+    noteStorage(daemon);
+    return null;
   });
 
   return {
@@ -112,7 +124,11 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
         access = taken;
         if (fits) {
           spare = null;
-          void prepareSpare(kind).then((next) => (spare = next));
+          // Without one the next Turn makes its own Session; a disk that is full must not end anything here.
+          void prepareSpare(kind).then(
+            (next) => (spare = next),
+            () => noteStorage(daemon),
+          );
         }
       }
       used.set(access.sessionId, clock.monotonic());
@@ -139,6 +155,13 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
       const inputs = core.turn(runId)?.inputs ?? [];
       return Promise.resolve(inputs[inputs.length - 1]?.inputId ?? '');
     },
+
+    queued: () =>
+      core
+        .turns()
+        .filter((turn) => turn.state !== 'ended' && !daemon.projection.turn(turn.runId))
+        .slice(0, shownQueued)
+        .map((turn) => queuedView(turn, core)),
 
     list: () =>
       core
@@ -225,7 +248,8 @@ const submitRefusals = {
 
 /** Why a Turn never started, for a person. Other codes are shown as they are. */
 const startRefusals: Readonly<Record<string, string>> = {
-  cancelled_before_start: 'It was stopped before it started.',
+  cancelled_before_start: 'It was stopped before it started. Nothing was submitted.',
+  core_restarted: 'The app ended before the end of this Turn was observed. It will not run again by itself.',
   preparation_failed: 'The agent could not be started. Doctor and the log say more.',
   executor_cleanup_unconfirmed: 'The agent of this Session is still being ended. See what has not settled.',
   preparation_unobserved: 'The connection was lost before it started. Nothing was submitted.',
@@ -251,6 +275,30 @@ function requireAvailable(daemon: Daemon, kind: string): void {
       offered.probe.reason ?? `${offered.adapter.name} is not available.`,
     );
   }
+}
+
+function noteStorage(daemon: Daemon): void {
+  daemon.health.raise('disk_full', 'The Turns of the local Core could not be written to disk.');
+}
+
+function queuedView(turn: TurnRecord, core: LocalCore): TurnView {
+  const { run_id, session_id, harness, started_at } = summaryOf(turn, core);
+  return {
+    run_id,
+    session_id,
+    binding: bindingName,
+    harness,
+    title: titleOf(turn.prompt),
+    state: 'starting',
+    phase: null,
+    started_at,
+    last_output_at: null,
+    usage: null,
+    evidence: [],
+    local: true,
+    can_steer: false,
+    entries: 0,
+  };
 }
 
 function summaryOf(turn: TurnRecord, core: LocalCore): CommandAnswer<'turn.list'>['turns'][number] {

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../observe/errors.ts';
+import { codeOf } from '../store/atomic-file.ts';
 
 /** Exit codes that scripts rely on. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, rejected: 3, unconfirmed: 4 } as const;
@@ -26,7 +27,10 @@ export class Output {
   failure(error: unknown): ExitCode {
     const known = error instanceof RuntimeError ? error : null;
     const code = known?.code ?? 'fault';
-    const message = known?.message ?? 'Something went wrong. Run it again with --log-level debug.';
+    const system = codeOf(error);
+    const message =
+      known?.message ??
+      `Something went wrong${/^E[A-Z]+$/.test(system) ? ` (${system})` : ''}. The log may say more.`;
     if (this.json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
     else this.message(message);
     switch (code) {

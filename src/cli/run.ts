@@ -40,6 +40,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
   },
   run: async (context) => {
     const { parsed, paths, output } = context;
+    const consolePort = portOf(parsed);
     const redactor = new Redactor();
     const target = await bootstrapTarget(parsed, redactor);
     const config = await loadConfig(
@@ -63,7 +64,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
     });
     const console_ = parsed.flag('console')
       ? await ConsoleServer.listen(
-          { folder: join(__dirname, 'renderer'), port: portOf(parsed), logger },
+          { folder: join(__dirname, 'renderer'), port: consolePort, logger },
           {
             run: (name, request) => daemon.run(name, request),
             subscribe: (listener) => daemon.publisher.subscribe(listener),
@@ -96,7 +97,21 @@ async function serve(
     process.once('SIGINT', onSignal);
     process.once('SIGTERM', onSignal);
     process.once('SIGHUP', onSignal);
+    const told = new Map<string, string>();
     daemon.publisher.subscribe((view) => {
+      for (const { name, connection } of view.bindings) {
+        const line =
+          connection.reason === null ? connection.state : `${connection.state}: ${connection.reason}`;
+        const well =
+          connection.state === 'serving' ||
+          connection.state === 'bootstrapping' ||
+          connection.state === 'dialing';
+        if (told.get(name) === line || (well && !told.has(name))) continue;
+        // Each way down and each way back up once; what goes on trying by itself does not repeat itself.
+        if (connection.state === 'bootstrapping' || connection.state === 'dialing') continue;
+        told.set(name, line);
+        output.message(`${name}: ${line}`);
+      }
       const parked =
         view.bindings.length > 0 && view.bindings.every(({ connection }) => connection.state === 'parked');
       if (parked && view.runtime.state !== 'starting') done('rejected');
@@ -174,6 +189,7 @@ async function binding(
 function portOf(parsed: Parsed): number {
   const text = parsed.text('console-port');
   if (text === undefined) return 0;
+  if (!parsed.flag('console')) throw rejected('usage', '--console-port goes with --console.');
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw rejected('usage', '--console-port takes 1 to 65535.');

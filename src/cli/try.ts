@@ -1,64 +1,81 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
+import type { Daemon } from '../app/daemon.ts';
 import { InProcessFrontEnd } from '../app/in-process.ts';
 import { existingFolder } from '../app/workspace-folder.ts';
 import type { Answer } from '../contract/commands.ts';
 import type { InteractionView } from '../contract/view.ts';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { systemEnvironment } from '../platform/environment.ts';
-import { statePaths } from '../store/paths.ts';
-import type { CliCommand } from './command.ts';
+import { statePaths, type StatePaths } from '../store/paths.ts';
+import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, plain, type ExitCode } from './output.ts';
 import { followTurn } from './turn.ts';
+
+/** Places for a `try` beside others under way. */
+const places = 8;
 
 export const tryCommand: CliCommand = {
   summary: 'one Turn here and now, prompts answered in the terminal',
   help: `agent-runtime try [--harness KIND] [--workspace DIR] TEXT
 
-Local Core, Runtime and agent in this process, working in DIR (default: this folder). Uses a state folder of its own
-unless --state-dir names one.`,
+Local Core, Runtime and agent in this process, working in DIR (default: this folder). Its state lies in the folder
+try of the state folder, unless --state-dir names one; the next try looks there for what this one left behind.`,
   options: { harness: { type: 'string' }, workspace: { type: 'string' }, config: { type: 'string' } },
   run: async (context) => {
     const { parsed, output } = context;
     const prompt = parsed.positionals.join(' ');
-    if (prompt.trim() === '')
+    if (prompt.trim() === '') {
       throw rejected('usage', 'Give the text: agent-runtime try "What is in this folder?"');
-    const root =
-      parsed.stateDir === undefined
-        ? await mkdtemp(join(tmpdir(), 'agent-runtime-try-'))
-        : context.paths.root;
-    const paths = statePaths(root, systemEnvironment);
-    const config = await loadConfig(
-      parsed.text('config') ?? context.paths.config,
-      parsed.text('config') !== undefined,
-    );
-    const { daemon } = await compose({
-      paths,
-      version: AGENT_RUNTIME_VERSION,
-      config,
-      targets: [],
-      localWorkspace: await existingFolder(resolve(parsed.text('workspace') ?? '.')),
-      logLevel: parsed.logLevel,
-      stderr: null,
-    });
-    const stop = async (code: ExitCode): Promise<ExitCode> => {
-      await daemon.shutdown();
-      return code;
-    };
-    try {
-      return await stop(
-        await runTurn(new InProcessFrontEnd(daemon), prompt, parsed.text('harness'), output.json),
-      );
-    } catch (error) {
-      output.failure(error);
-      return await stop(exitCodes.failed);
     }
+    const named = parsed.text('config');
+    const config = await loadConfig(named ?? context.paths.config, named !== undefined);
+    const localWorkspace = await existingFolder(resolve(parsed.text('workspace') ?? '.'));
+    const daemon = await start(context, (paths) =>
+      compose({
+        paths,
+        version: AGENT_RUNTIME_VERSION,
+        config,
+        targets: [],
+        localWorkspace,
+        logLevel: parsed.logLevel,
+        stderr: null,
+      }),
+    );
+    // A closed terminal or a TERM ends the agent as well as this process.
+    const ended = new Promise<ExitCode>((done) => {
+      for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => done(exitCodes.failed));
+    });
+    const client = new InProcessFrontEnd(daemon);
+    const turn = runTurn(client, prompt, parsed.text('harness'), output.json).catch((error: unknown) => {
+      output.failure(error);
+      return exitCodes.failed;
+    });
+    const code = await Promise.race([turn, ended]);
+    await daemon.shutdown();
+    return code;
   },
 };
+
+/** In the folder that was named, or in the first place for a `try` that is free. */
+async function start(
+  context: CommandContext,
+  compose_: (paths: StatePaths) => Promise<{ daemon: Daemon }>,
+): Promise<Daemon> {
+  const { parsed, paths } = context;
+  if (parsed.stateDir !== undefined) return (await compose_(paths)).daemon;
+  for (let n = 1; ; n++) {
+    const root = join(paths.root, n === 1 ? 'try' : `try-${n}`);
+    try {
+      return (await compose_(statePaths(root, systemEnvironment))).daemon;
+    } catch (error) {
+      const taken = error instanceof RuntimeError && error.code === 'already_running';
+      if (!taken || n === places) throw error;
+    }
+  }
+}
 
 async function runTurn(
   client: InProcessFrontEnd,
@@ -91,12 +108,14 @@ async function runTurn(
   return outcome === 'completed' ? exitCodes.done : exitCodes.failed;
 }
 
-/** Asks one prompt after the other; input that ends without an answer decides nothing and denies nothing by itself. */
+/**
+ * Asks one prompt after the other, each shown whole. What was typed before a question was on the screen answers
+ * nothing; input that ends without an answer decides nothing and denies nothing by itself.
+ */
 class TerminalAsker {
   readonly #lines: Interface;
   readonly #answer: (id: string, answer: Answer) => Promise<unknown>;
   readonly #seen = new Set<string>();
-  readonly #typed: string[] = [];
   readonly #nobody: () => void;
   #ended = false;
   #waiting: ((line: string) => void) | null = null;
@@ -118,7 +137,7 @@ class TerminalAsker {
       const waiting = this.#waiting;
       this.#waiting = null;
       if (waiting) waiting(line);
-      else this.#typed.push(line);
+      else process.stderr.write('\nTyped before a question was shown: it answers nothing.\n');
     });
   }
 
@@ -140,7 +159,7 @@ class TerminalAsker {
     process.stderr.write(
       `\n${prompt.kind === 'permission' ? 'The agent asks for permission' : 'The agent asks'}: ${plain(prompt.title)}\n`,
     );
-    if (prompt.detail !== null) process.stderr.write(`${plain(prompt.detail)}\n`);
+    for (const line of wholeInput(prompt)) process.stderr.write(`  ${plain(line)}\n`);
     if (prompt.kind === 'permission') {
       for (;;) {
         const line = (await this.#read('Allow once? yes / no: ')).trim().toLowerCase();
@@ -173,8 +192,6 @@ class TerminalAsker {
 
   #read(ask: string): Promise<string> {
     process.stderr.write(ask);
-    const typed = this.#typed.shift();
-    if (typed !== undefined) return Promise.resolve(typed);
     if (this.#ended) this.#nobody();
     return new Promise((resolve) => (this.#waiting = resolve));
   }
@@ -186,4 +203,24 @@ function chosen(line: string, labels: readonly string[], many: boolean): string[
     const label = /^\d+$/.test(part) ? labels[Number(part) - 1] : undefined;
     return label ?? part;
   });
+}
+
+/** Everything that is asked for, line by line: the command, the whole change, the whole input. */
+function wholeInput(prompt: InteractionView): string[] {
+  const { subject } = prompt;
+  switch (subject.kind) {
+    case 'command':
+      return [...subject.command.split('\n'), ...(subject.cwd === null ? [] : [`in ${subject.cwd}`])];
+    case 'file_change':
+      return subject.changes.flatMap((change) => [
+        `${change.kind} ${change.path}`,
+        ...change.diff.split('\n'),
+      ]);
+    case 'network':
+      return [subject.port === null ? subject.host : `${subject.host}:${subject.port}`];
+    case 'tool':
+      return (JSON.stringify(subject.input, null, 2) ?? '').split('\n');
+    case 'question':
+      return [];
+  }
 }

@@ -4,6 +4,8 @@ import { rejected } from '../observe/errors.ts';
 import { withRuntime, type CliCommand, type CommandContext } from './command.ts';
 import { exitCodes, plain, type ExitCode } from './output.ts';
 
+const actions = new Set(['start', 'cancel', 'steer', 'list', 'show']);
+
 export const turnCommand: CliCommand = {
   summary: 'Turns of the local Core: start, cancel, steer, list, show',
   help: `agent-runtime turn start [--harness KIND] [--session ID] [--detach] TEXT
@@ -16,6 +18,12 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
   options: { harness: { type: 'string' }, session: { type: 'string' }, detach: { type: 'boolean' } },
   run: (context) => {
     const [action, ...rest] = context.parsed.positionals;
+    if (action === undefined || !actions.has(action)) {
+      throw rejected('usage', 'turn knows start, cancel, steer, list and show.');
+    }
+    if (action === 'start' && rest.join(' ').trim() === '') {
+      throw rejected('usage', 'Give the text: agent-runtime turn start TEXT');
+    }
     return withRuntime(context, async (client) => {
       switch (action) {
         case 'start':
@@ -76,7 +84,6 @@ function idOf(id: string | undefined): string {
 }
 
 async function start(context: CommandContext, client: FrontEnd, prompt: string): Promise<ExitCode> {
-  if (prompt.trim() === '') throw rejected('usage', 'Give the text: agent-runtime turn start TEXT');
   const { parsed, output } = context;
   const harness = parsed.text('harness');
   const session = parsed.text('session');

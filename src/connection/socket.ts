@@ -67,14 +67,21 @@ export class Socket {
     agent?: Agent;
   }): Promise<{ kind: 'open'; socket: Socket } | { kind: 'failed'; failure: Failure } | { kind: 'aborted' }> {
     return new Promise((resolve) => {
-      const ws = new WebSocket(options.url, {
-        headers: { Authorization: `Bearer ${options.credential}`, 'User-Agent': options.userAgent },
-        maxPayload: socketLimits.frameBytes,
-        perMessageDeflate: false,
-        handshakeTimeout: socketLimits.handshake,
-        followRedirects: false,
-        ...(options.agent ? { agent: options.agent } : {}),
-      });
+      let ws: WebSocket;
+      try {
+        ws = new WebSocket(options.url, {
+          headers: { Authorization: `Bearer ${options.credential}`, 'User-Agent': options.userAgent },
+          maxPayload: socketLimits.frameBytes,
+          perMessageDeflate: false,
+          handshakeTimeout: socketLimits.handshake,
+          followRedirects: false,
+          ...(options.agent ? { agent: options.agent } : {}),
+        });
+      } catch (error) {
+        // A header that cannot be sent is thrown rather than emitted.
+        resolve({ kind: 'failed', failure: fromNetworkError(error) });
+        return;
+      }
       let done = false;
       const finish = (
         result: { kind: 'open'; socket: Socket } | { kind: 'failed'; failure: Failure } | { kind: 'aborted' },

@@ -12,13 +12,15 @@ export const bootstrapLimits = {
   timeout: 10_000,
   bodyBytes: 64 * 1024,
   defaultHeartbeatSeconds: 15,
+  /** Core gives up after 60 s of silence, whatever interval it named. */
+  mostHeartbeatSeconds: 50,
 } as const;
 
 const answerSchema = z.object({
   device_id: z.string().min(1),
   workspace_id: z.string().optional(),
   ws_url: z.string().default(''),
-  heartbeat_seconds: z.number().int().default(0),
+  heartbeat_seconds: z.number().default(0),
   protocol_version: z.string(),
 });
 
@@ -42,7 +44,11 @@ const badAnswer = (why: string): BootstrapOutcome =>
   failed({ class: 'attention', code: 'bad_answer', detail: why });
 
 export async function bootstrap(request: BootstrapRequest): Promise<BootstrapOutcome> {
-  const raw = await post(request);
+  // A header that cannot be sent, or an address that is none, is thrown rather than emitted.
+  const raw = await post(request).catch((error: unknown): Raw => ({
+    kind: 'failed',
+    failure: fromNetworkError(error),
+  }));
   if (raw.kind === 'failed') return raw;
   // A redirect is an answer like any other: the credential is not carried to another address.
   if (raw.status >= 300 && raw.status < 400) {
@@ -67,8 +73,9 @@ export async function bootstrap(request: BootstrapRequest): Promise<BootstrapOut
   if (!url || (request.expectedUrl !== null && answer.ws_url !== request.expectedUrl)) {
     return failed(permanent('binding_mismatch', 'address'));
   }
-  const seconds =
+  const named =
     answer.heartbeat_seconds > 0 ? answer.heartbeat_seconds : bootstrapLimits.defaultHeartbeatSeconds;
+  const seconds = Math.min(named, bootstrapLimits.mostHeartbeatSeconds);
   return { kind: 'ok', deviceId: answer.device_id, url, heartbeatMs: seconds * 1_000 };
 }
 

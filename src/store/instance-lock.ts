@@ -28,7 +28,14 @@ export class InstanceLock {
     if (!self) throw fault('fault', 'This process could not identify itself.');
     const text = JSON.stringify(self);
     const mine = join(dirname(path), `.lock.${random.hex(6)}`);
-    await writeFile(mine, text, { flag: 'wx', mode: 0o600 });
+    await writeFile(mine, text, { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+      const why = codeOf(error) === 'ENOSPC' ? 'The disk is full' : 'It cannot be written';
+      throw fault(
+        'storage',
+        `The state folder ${dirname(path)} is not usable. ${why}: make room or name another one.`,
+        error,
+      );
+    });
     try {
       for (let attempt = 0; attempt < 5; attempt++) {
         try {

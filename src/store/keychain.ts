@@ -107,7 +107,7 @@ export class KeychainStore implements CredentialStore {
     const result = await within(this.#clock, keychainLimits.call, call);
     if (result.kind === 'value') {
       if (result.value.kind !== 'ok')
-        this.#logger.warn('keychain.unavailable', { operation, reason: result.value.reason });
+        this.#logger.info('keychain.unavailable', { operation, reason: result.value.reason });
       release();
       return result.value;
     }

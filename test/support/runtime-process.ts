@@ -68,6 +68,25 @@ export class Machine {
     return ended;
   }
 
+  /** Answers each question as it appears on the screen, in order. */
+  async runInteractively(
+    answers: readonly (readonly [RegExp, string])[],
+    ...args: readonly string[]
+  ): Promise<Ended> {
+    const { child, ended } = this.spawn(...args);
+    const left = [...answers];
+    let screen = '';
+    child.stderr?.on('data', (chunk) => {
+      screen += String(chunk);
+      const next = left[0];
+      if (!next || !next[0].test(screen)) return;
+      left.shift();
+      screen = '';
+      child.stdin?.write(`${next[1]}\n`);
+    });
+    return ended;
+  }
+
   /** The control endpoint, as soon as it answers. */
   async client(): Promise<ControlClient> {
     for (;;) {

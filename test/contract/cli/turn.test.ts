@@ -123,6 +123,33 @@ test('Turns survive a restart, and one whose end was not observed stays unknown 
   await second.ended;
 });
 
+test('a Turn that still waited when the app was killed is told as not started, and the others as unknown', async () => {
+  const first = await serving();
+  const begun = await first.client.call('turn.start', { prompt: 'one' });
+  await viewWhere(first.client, ({ interactions }) => interactions.length === 1);
+  const second = await first.client.call('turn.start', { prompt: 'two', session_id: begun.session_id });
+  const waiting = await first.client.call('view.get', {});
+  expect(waiting.turns.map((turn) => [turn.run_id, turn.state])).toContainEqual([second.run_id, 'starting']);
+  first.client.close();
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const again = await serving();
+  const { history } = await again.client.call('view.get', {});
+  expect(history.filter((entry) => entry.kind === 'turn').map((entry) => [entry.id, entry.outcome])).toEqual([
+    [begun.run_id, 'unknown'],
+    [second.run_id, 'cancelled'],
+  ]);
+  again.client.close();
+  again.child.kill('SIGINT');
+  await again.ended;
+});
+
+test('doctor works while nothing runs', async () => {
+  const { stdout } = await machine.run('doctor', '--json');
+  const { checks } = JSON.parse(stdout) as { checks: { name: string }[] };
+  expect(checks.map((check) => check.name)).toContain('Demo');
+});
+
 test('a Session goes on where it was, and belongs to its agent', async () => {
   const { child, ended, client } = await serving();
   const begun = await client.call('turn.start', { prompt: 'one' });
@@ -143,35 +170,42 @@ test('a Session goes on where it was, and belongs to its agent', async () => {
   expect((await ended).code).toBe(0);
 });
 
-test('try runs one Turn in one process and writes the file it was allowed to write', async () => {
-  const done = await machine.runWithInput(
-    '1\n1\nyes\n',
-    'try',
-    '--workspace',
-    machine.workspace,
-    '--harness',
-    'demo',
-    'hello',
+test('try runs one Turn in one process, shows the whole change, and writes the file it was allowed to write', async () => {
+  const done = await machine.runInteractively(
+    [
+      [/a number/, '1'],
+      [/numbers, separated/, '1'],
+      [/Allow once/, 'yes'],
+    ],
+    ...['try', '--workspace', machine.workspace, '--harness', 'demo', 'hello'],
   );
   expect(done.code).toBe(0);
-  expect(await readFile(join(machine.workspace, 'agent-runtime-demo.md'), 'utf8')).toContain('no model');
+  const written = await readFile(join(machine.workspace, 'agent-runtime-demo.md'), 'utf8');
+  expect(written).toContain('no model');
+  for (const line of written.split('\n')) expect(done.stderr).toContain(line);
   const log = await readFile(join(machine.stateDir, 'logs', 'runtime.log'), 'utf8');
   expect(log).toContain('run.settled');
   expect(log).not.toContain('hello');
 });
 
-test('try with nobody to ask stops the Turn instead of waiting for ever', async () => {
-  const done = await machine.runWithInput(
-    '1\n',
-    'try',
-    '--workspace',
-    machine.workspace,
-    '--harness',
-    'demo',
-    'hello',
-  );
+test('try takes nothing that was typed before the question, and with nobody to ask stops the Turn', async () => {
+  const typed = '1\n1\nyes\n';
+  const args = ['try', '--workspace', machine.workspace, '--harness', 'demo', 'hello'];
+  const done = await machine.runWithInput(typed, ...args);
   expect(done.code).toBe(1);
   expect(done.stderr).toContain('nobody to ask');
+  await expect(readFile(join(machine.workspace, 'agent-runtime-demo.md'))).rejects.toThrow();
+});
+
+test('try ended by TERM ends its Turn and leaves its place to the next one', async () => {
+  const args = ['try', '--workspace', machine.workspace, '--harness', 'demo', 'hello'];
+  const { child, ended } = machine.spawn(...args);
+  const client = await machine.client();
+  await viewWhere(client, ({ interactions }) => interactions.length === 1);
+  client.close();
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(1);
+  expect((await machine.runWithInput('', ...args)).stderr).toContain('nobody to ask');
 });
 
 test('commands without a running Runtime, and wrong usage, say what to do', async () => {
@@ -180,6 +214,9 @@ test('commands without a running Runtime, and wrong usage, say what to do', asyn
   expect(JSON.parse(status.stdout)).toMatchObject({ error: { code: 'not_running' } });
   expect((await machine.run('answer', 'x')).code).toBe(2);
   expect((await machine.run('nonsense')).code).toBe(2);
+  expect((await machine.run('turn', 'bogus')).code).toBe(2);
+  expect((await machine.run('turn', 'start')).code).toBe(2);
+  expect((await machine.run('run', '--console-port', '8080')).code).toBe(2);
   const option = await machine.run('turn', '--secret-value=abc');
   expect(option.code).toBe(2);
   expect(option.stderr).not.toContain('abc');
