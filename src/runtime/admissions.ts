@@ -39,6 +39,8 @@ export interface AdmissionHost {
   mutationActive(): boolean;
   runtimePreparationActive(): boolean;
   run(id: string): Run | undefined;
+  /** True while a Run of this id is active or its end is still on its way to Core. */
+  runIdTaken(id: string): boolean;
   createRun(init: RunInit): Run;
   drop(reason: 'duplicate_start' | 'duplicate_run'): void;
   closed(): boolean;
@@ -187,7 +189,7 @@ export class Admissions {
       return reject(uncertain ? 'executor_cleanup_unconfirmed' : 'preparation_not_ready');
     }
     if (this.#host.ports.clock.monotonic() >= admission.deadline) return this.#expire(admission);
-    if (this.#host.run(runId)) return reject('run_conflict');
+    if (this.#host.runIdTaken(runId)) return reject('run_conflict');
 
     admission.startFingerprint = fingerprint(payload);
     this.#apply(admission, { type: 'start', runId });
@@ -497,14 +499,11 @@ export class Admissions {
     if (oldest) this.#forget(oldest);
   }
 
+  /** Its Executor is reserved for it, or its Run has not settled, wherever the Executor is by then. */
   #owns(admission: Admission): boolean {
-    const { state } = admission.executor;
+    const { phase } = admission.state;
     if (isOpen(admission.state)) return true;
-    return (
-      state.state === 'running' &&
-      'runId' in admission.state.phase &&
-      admission.state.phase.runId === state.runId
-    );
+    return 'runId' in phase && this.#host.run(phase.runId)?.executor === admission.executor;
   }
 
   #forget(admission: Admission): void {

@@ -16,11 +16,7 @@ export class DirectRuns {
 
   receive(runId: string, payload: PromptRequestPayload, trace: string | undefined, text: string): void {
     const { ports, executors } = this.#host;
-    const refuse = (text: string): void => {
-      const more = trace !== undefined ? { trace } : {};
-      void this.#host.sender.send({ type: 'error', id: runId, payload: { error: text }, ...more }, null);
-      void this.#host.sender.send({ type: 'done', id: runId, payload: { content: '' }, ...more }, null);
-    };
+    const refuse = (why: string): void => void this.#refuse(runId, why, trace);
     const offered = ports.harness(payload.agent_kind);
     if (!offered || !offered.probe.available || ports.paused()) {
       return refuse('This kind of agent is not available here.');
@@ -28,7 +24,7 @@ export class DirectRuns {
     const wrong = checkDirectConfiguration(payload, offered, ports.binding, text);
     if (wrong) return refuse(wrong);
     if (this.#host.mutationActive()) return refuse('The workspace is busy. Nothing was started.');
-    if (this.#host.run(runId)) return this.#host.drop('duplicate_run');
+    if (this.#host.runIdTaken(runId)) return this.#host.drop('duplicate_run');
     const stateKey = payload.agent_state_key ?? '';
     // Without a state key there is nothing to come back to: the Executor belongs to this Run alone.
     const key = stateKey === '' ? `run:${runId}` : stateKey;
@@ -62,6 +58,15 @@ export class DirectRuns {
         },
       );
     this.#run(runId, payload, executor, trace, stateKey === '' || payload.release_on_completion === true);
+  }
+
+  /** Without its `error` the `done` would read as a success: it is only sent behind it. */
+  async #refuse(runId: string, why: string, trace: string | undefined): Promise<void> {
+    const { sender } = this.#host;
+    const more = trace !== undefined ? { trace } : {};
+    const told = await sender.send({ type: 'error', id: runId, payload: { error: why }, ...more }, null);
+    if (told === 'written')
+      await sender.send({ type: 'done', id: runId, payload: { content: '' }, ...more }, null);
   }
 
   #run(

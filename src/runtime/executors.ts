@@ -193,6 +193,7 @@ export class Executors {
     } catch (error) {
       this.#ports.logger.warn('executor.prepare_threw', { executor: record.id, error: asError(error).name });
     }
+    if (record.state.state === 'gone') await this.#endForced(record);
     this.#ports.logger.info('executor.prepared', {
       executor: record.id,
       session: record.sessionId,
@@ -200,6 +201,17 @@ export class Executors {
       ms: Math.round(this.#ports.clock.monotonic() - started),
     });
     return ok;
+  }
+
+  /** A person recorded it as gone while it was prepared; what came of it all the same is ended, and counted nowhere. */
+  async #endForced(record: ExecutorRecord): Promise<void> {
+    const target = record.native ?? record.leftover;
+    if (!target) return;
+    const result = await safely(() => target.close());
+    this.#ports.logger.warn('executor.forced_late', {
+      executor: record.id,
+      closed: result.state === 'closed',
+    });
   }
 
   /** An idle Executor whose native program ended by itself is of no use to the next Turn. */

@@ -7,7 +7,7 @@ import {
   type PermissionDecisionPayload,
   type PromptForUserChoiceDecisionPayload,
 } from '../protocol/interactions.ts';
-import { AppliedDecisions } from './applied.ts';
+import { AppliedDecisions, type Replay } from './applied.ts';
 import type { InteractionRequest } from './facts.ts';
 import { fingerprint } from './fingerprint.ts';
 import {
@@ -21,6 +21,7 @@ import {
 import { budgets } from './limits.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
 import type { Run } from './run.ts';
+import type { Interception } from './run-output.ts';
 
 /** An answer, whoever gave it. */
 export type InteractionAnswer =
@@ -73,24 +74,22 @@ export class Interactions {
     return this.#open.size;
   }
 
-  /** A prompt or its withdrawal, in its place in the output. True when the event was one. */
-  async pass(run: Run, event: HarnessEvent): Promise<boolean> {
+  /** A prompt or its withdrawal, in its place in the output. */
+  async pass(run: Run, event: HarnessEvent): Promise<Interception> {
     switch (event.type) {
       case 'permission':
-        await this.#raise(run, { kind: 'permission', native: event.request });
-        return true;
+        return this.#raise(run, { kind: 'permission', native: event.request });
       case 'choice':
-        await this.#raise(run, { kind: 'user_choice', native: event.request });
-        return true;
+        return this.#raise(run, { kind: 'user_choice', native: event.request });
       case 'withdrawn': {
         const known = [...this.#open.values()].find(
           (candidate) => candidate.run === run && candidate.request.native.key === event.key,
         );
         if (known) this.#withdraw(known, 'The agent took the request back. Nothing was allowed or denied.');
-        return true;
+        return 'taken';
       }
       default:
-        return false;
+        return 'passed';
     }
   }
 
@@ -175,17 +174,17 @@ export class Interactions {
     void run.join(
       this.#decide(interaction, 'core', answer).then(async (result) => {
         if (result === 'applied') this.#applied.remember(key, print, run.id);
-        // A racing decision of Core with the same content was applied meanwhile: that is what the receipt says.
-        const same = result !== 'applied' && this.#applied.check(key, print) === 'same';
-        await this.#sendReceipt(id, deliveryId, same ? { applied: true } : coreResult(result), trace);
+        // Another decision of Core may have been applied meanwhile: then the receipt compares with that one.
+        const meanwhile = result === 'applied' ? 'new' : this.#applied.check(key, print);
+        await this.#sendReceipt(id, deliveryId, againstApplied(meanwhile) ?? coreResult(result), trace);
       }),
     );
   }
 
-  async #raise(run: Run, request: InteractionRequest): Promise<void> {
+  async #raise(run: Run, request: InteractionRequest): Promise<Interception> {
     if (!run.gateOpen) {
       this.#ports.facts({ type: 'dropped', reason: 'teardown_prompt' });
-      return;
+      return 'taken';
     }
     const permission = request.kind === 'permission';
     const id = `${permission ? 'perm' : 'ask'}_${this.#ports.random.hex(8)}`;
@@ -206,7 +205,7 @@ export class Interactions {
     this.#open.set(id, interaction);
     if (automatic) {
       void run.join(this.#decide(interaction, automatic, allowOnce));
-      return;
+      return 'taken';
     }
     this.#ports.facts({
       type: 'interaction_opened',
@@ -219,7 +218,7 @@ export class Interactions {
     if (expiresInMs !== null) {
       interaction.timer = this.#ports.clock.after(expiresInMs, () => this.#expire(interaction));
     }
-    if (answeredBy === 'local') return;
+    if (answeredBy === 'local') return 'taken';
     interaction.asked = true;
     const sent = await this.#sender.stream({
       ...frameOf(interaction),
@@ -228,6 +227,7 @@ export class Interactions {
     });
     // The person still sees it; only Core does not, so only the person can answer.
     if (sent === 'too_large') interaction.asked = false;
+    return sent === 'failed' ? 'failed' : 'taken';
   }
 
   #automatic(run: Run, request: InteractionRequest, policy: string): 'policy' | 'rule' | null {
@@ -401,6 +401,11 @@ function detailOf(answer: InteractionAnswer): string | null {
     case 'answers':
       return null;
   }
+}
+
+function againstApplied(replay: Replay): CoreResult | null {
+  if (replay === 'new') return null;
+  return replay === 'same' ? { applied: true } : { applied: false, code: 'decision_conflict' };
 }
 
 function coreResult(result: SubmitResult | 'taken'): CoreResult {

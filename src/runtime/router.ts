@@ -1,4 +1,3 @@
-import type { HarnessEvent } from '../harness/adapter.ts';
 import { asError, assertNever } from '../observe/errors.ts';
 import { decodeFrame, type Frame, type Refusal } from '../protocol/codec.ts';
 import type { CoreFrameType } from '../protocol/registry.ts';
@@ -37,6 +36,8 @@ export class Router {
   readonly #sender: SwitchableSender;
   readonly #executors: Executors;
   readonly #runs = new Map<string, Run>();
+  /** Runs that are over and whose end is still on its way: their ids are not free yet. */
+  readonly #untold = new Set<string>();
   readonly #interactions: Interactions;
   readonly #functions: Functions;
   readonly #steering: Steering;
@@ -88,6 +89,7 @@ export class Router {
       mutationActive: () => blockedBy('prepare', this.#present()) !== null,
       runtimePreparationActive: () => blockedBy('prepare_read_only', this.#present()) !== null,
       run: (id) => this.#runs.get(id),
+      runIdTaken: (id) => this.#runs.has(id) || this.#untold.has(id),
       createRun: (init) => this.#createRun(init),
       drop: (reason) => this.#drop(reason),
       closed: () => this.#closed,
@@ -368,7 +370,7 @@ export class Router {
       sender: this.#sender,
       executors: this.#executors,
       closed: () => this.#closed,
-      intercept: (run, event) => this.#intercept(run, event),
+      intercept: (run, event) => this.#interactions.pass(run, event),
       gateClosed: (run) =>
         this.#interactions.withdrawAll(
           run,
@@ -376,22 +378,13 @@ export class Router {
         ),
       commit: (run) => {
         if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+        this.#untold.add(run.id);
       },
+      told: (run) => this.#untold.delete(run.id),
     };
     const run = new Run(host, init);
     this.#runs.set(run.id, run);
     return run;
-  }
-
-  async #intercept(run: Run, event: HarnessEvent): Promise<boolean> {
-    if (event.type === 'function_call') {
-      await this.#sender.send(
-        { type: 'function_call', id: run.id, payload: event.payload, trace: run.trace },
-        budgets.receiptSend,
-      );
-      return true;
-    }
-    return this.#interactions.pass(run, event);
   }
 
   #drop(reason: DropReason): void {

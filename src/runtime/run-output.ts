@@ -13,6 +13,9 @@ const splitAt = 512 * 1024;
 /** Events forwarded before everything else gets a turn. */
 const eventsPerTurn = 32;
 
+/** `passed`: not one of them. `failed`: Core could not be asked, which ends the Run like any frame it did not get. */
+export type Interception = 'passed' | 'taken' | 'failed';
+
 interface OutputOptions {
   readonly runId: string;
   readonly trace: string | undefined;
@@ -21,8 +24,8 @@ interface OutputOptions {
   readonly logger: Logger;
   readonly observeMessages: boolean;
   readonly observeTools: boolean;
-  /** Prompts and function calls go through their own tables; true when the event was taken. */
-  intercept(event: HarnessEvent): Promise<boolean>;
+  /** Prompts go through a table of their own. */
+  intercept(event: HarnessEvent): Promise<Interception>;
   /** True once nothing may be sent any more: output is drained, not sent. */
   muted(): boolean;
   /** True once an abort was claimed: an end without `done` is then expected. */
@@ -107,7 +110,9 @@ export class RunOutput {
   }
 
   async #forward(event: HarnessEvent, queue: OutputQueue): Promise<void> {
-    if (await this.#o.intercept(event)) return;
+    const intercepted = await this.#o.intercept(event);
+    if (intercepted === 'failed') this.#sendFailed();
+    if (intercepted !== 'passed') return;
     switch (event.type) {
       case 'delta': {
         let text = event.payload.delta;
@@ -141,6 +146,9 @@ export class RunOutput {
       case 'usage':
         await this.#stream({ type: 'usage', payload: event.payload });
         return;
+      case 'function_call':
+        await this.#stream({ type: 'function_call', payload: event.payload });
+        return;
       case 'error':
         await this.#stream({ type: 'error', payload: event.payload });
         return;
@@ -155,7 +163,6 @@ export class RunOutput {
           });
         }
         return;
-      case 'function_call':
       case 'permission':
       case 'choice':
       case 'withdrawn':

@@ -8,7 +8,7 @@ import { budgets } from './limits.ts';
 import { OutputQueue } from './output-queue.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
 import { release, type ReleaseCause, type ReleaseMode, type ReleaseState } from './release-state.ts';
-import { RunOutput } from './run-output.ts';
+import { RunOutput, type Interception } from './run-output.ts';
 
 /** What the router lends to its Runs. */
 export interface RunHost {
@@ -17,12 +17,14 @@ export interface RunHost {
   readonly executors: Executors;
   /** True once the router shut down: nothing is sent any more. */
   closed(): boolean;
-  /** A permission, choice or function call passes through, in its place in the order. */
-  intercept(run: Run, event: HarnessEvent): Promise<boolean>;
+  /** A permission or a choice passes through, in its place in the order. */
+  intercept(run: Run, event: HarnessEvent): Promise<Interception>;
   /** The gate of new operations closed: routes vanish, prompts are withdrawn. */
   gateClosed(run: Run): void;
   /** The Run is over and its Executor free: forget it. Called before `done` is sent. */
   commit(run: Run): void;
+  /** Its end was sent, or nobody is there to hear it: the Run id may be used again. */
+  told(run: Run): void;
 }
 
 export interface RunInit {
@@ -306,6 +308,7 @@ export class Run {
     if (attempt > 1) facts({ type: 'cleanup_ended', id: `turn:${this.id}`, how: 'confirmed' });
     facts({ type: 'evidence', runId: this.id, fact: 'settled', by: 'runtime', detail: null });
     const delivered = await this.#sendEnd();
+    this.#host.told(this);
     const stepped = release(this.release, { type: 'settled' });
     if (stepped) this.release = stepped.next;
     facts({
