@@ -134,7 +134,10 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
       used.set(access.sessionId, clock.monotonic());
       closeIdle();
       const submitted = await core.submit({ prompt, sessionId: access.sessionId });
-      if (submitted.kind === 'queued') return { run_id: submitted.runId, session_id: submitted.sessionId };
+      if (submitted.kind === 'queued') {
+        daemon.health.clear('disk_full');
+        return { run_id: submitted.runId, session_id: submitted.sessionId };
+      }
       throw rejected('not_available', submitRefusals[submitted.reason]);
     },
 
