@@ -89,7 +89,19 @@ export async function sourceStamp() {
   const hash = createHash('sha256');
   const files = execFileSync(
     'find',
-    ['src', 'electron', 'renderer', 'build', 'test/scenarios', 'package.json', '-type', 'f', '-not', '-name', '*.png'],
+    [
+      'src',
+      'electron',
+      'renderer',
+      'build',
+      'test/scenarios',
+      'package.json',
+      '-type',
+      'f',
+      '-not',
+      '-name',
+      '*.png',
+    ],
     {
       cwd: root,
       encoding: 'utf8',

@@ -11,7 +11,6 @@ import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
 import { Functions } from './functions.ts';
 import { Interactions, type InteractionAnswer, type LocalResult } from './interactions.ts';
-import { budgets } from './limits.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
 import { ReadOnlyPreparations } from './read-only.ts';
 import { refuse } from './refusals.ts';
