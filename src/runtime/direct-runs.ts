@@ -17,6 +17,8 @@ export class DirectRuns {
   receive(runId: string, payload: PromptRequestPayload, trace: string | undefined, text: string): void {
     const { ports, executors } = this.#host;
     const refuse = (why: string): void => void this.#refuse(runId, why, trace);
+    // Before every refusal: its done would end the active Run of this id at Core.
+    if (this.#host.runIdTaken(runId)) return this.#host.drop('duplicate_run');
     const offered = ports.harness(payload.agent_kind);
     if (!offered || !offered.probe.available || ports.paused()) {
       return refuse('This kind of agent is not available here.');
@@ -24,7 +26,6 @@ export class DirectRuns {
     const wrong = checkDirectConfiguration(payload, offered, ports.binding, text);
     if (wrong) return refuse(wrong);
     if (this.#host.mutationActive()) return refuse('The workspace is busy. Nothing was started.');
-    if (this.#host.runIdTaken(runId)) return this.#host.drop('duplicate_run');
     const stateKey = payload.agent_state_key ?? '';
     // Without a state key there is nothing to come back to: the Executor belongs to this Run alone.
     const key = stateKey === '' ? `run:${runId}` : stateKey;

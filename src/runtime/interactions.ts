@@ -107,7 +107,7 @@ export class Interactions {
     if (!interaction) return { kind: 'not_pending' };
     if (this.#ports.interactions.answeredBy === 'core') return { kind: 'refused', why: 'answered_by_core' };
     if (!fits(interaction.request, answer)) return { kind: 'refused', why: 'wrong_shape' };
-    await interaction.run.whenPublished;
+    await interaction.run.publishedOrOver;
     const result = await this.#decide(interaction, 'person', answer);
     if (result === 'taken' || result === 'not_pending') return { kind: 'not_pending' };
     if (result !== 'applied') return { kind: 'failed' };
@@ -276,10 +276,11 @@ export class Interactions {
   }
 
   async #submit(interaction: Interaction, answer: InteractionAnswer): Promise<SubmitResult> {
-    await interaction.run.whenPublished;
-    const turn = interaction.run.turn;
+    const { run } = interaction;
+    await run.publishedOrOver;
+    const { turn } = run;
     const { key } = interaction.request.native;
-    if (!turn) return 'not_pending';
+    if (!turn || !run.published) return 'not_pending';
     try {
       if (answer.kind === 'permission') {
         return (await turn.submitPermission?.(key, answer.answer)) ?? 'unsupported';

@@ -73,8 +73,9 @@ export class Run {
   #attempt: Promise<Attempt> | null = null;
   #abortAsked: () => void = () => undefined;
   #abortRequested: Promise<void> = new Promise((resolve) => (this.#abortAsked = resolve));
-  #published: () => void = () => undefined;
-  readonly whenPublished: Promise<void> = new Promise((resolve) => (this.#published = resolve));
+  #decided: () => void = () => undefined;
+  /** Resolves when it was published, or when it is over and never will be. */
+  readonly publishedOrOver: Promise<void> = new Promise((resolve) => (this.#decided = resolve));
   readonly #consumed: Promise<void>;
 
   constructor(host: RunHost, init: RunInit) {
@@ -136,7 +137,7 @@ export class Run {
 
   publish(): void {
     this.published = true;
-    this.#published();
+    this.#decided();
     this.#host.ports.facts({ type: 'turn_state', runId: this.id, state: 'running' });
   }
 
@@ -155,6 +156,7 @@ export class Run {
       this.release = stepped.next;
       if (mode === 'abort') this.#abortAsked();
       if (first) {
+        this.#decided();
         this.#host.gateClosed(this);
         this.#host.ports.facts({
           type: 'turn_state',

@@ -6,11 +6,14 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import type { RuntimeFact } from '../../../src/runtime/facts.ts';
 import type { InteractionAnswer } from '../../../src/runtime/interactions.ts';
 import { Router } from '../../../src/runtime/router.ts';
+import type { SuspensionMemory } from '../../../src/runtime/suspension.ts';
 import { countingRandom } from '../../support/router-bed.ts';
 import { flush, ScheduleClock } from './clock.ts';
+import { boundIds, CoreFrames, type ShownPrompt } from './core-frames.ts';
 import { ScheduleHarness, type ScheduleTurn } from './harness.ts';
 import type { Operation, Schedule } from './operations.ts';
-import { ReferenceModel, type Answer } from './reference-model.ts';
+import type { Answer } from './model-state.ts';
+import { ReferenceModel } from './reference-model.ts';
 import { ScheduleSender } from './sender.ts';
 import { liveInvariants, type Moment } from './invariants.ts';
 
@@ -27,26 +30,27 @@ export class ScheduleBed {
   #sender: ScheduleSender;
   #router: Router;
   #model: ReferenceModel;
-  #settled: Promise<boolean> | null = null;
+  /** A shutdown is under way. */
+  #shuttingDown = false;
   #lost = false;
   #gone = false;
   #taking = false;
   #immediate: ScriptFrame[] = [];
   #observed = 0;
-  #requests = 0;
-  #runs = 0;
-  #texts = 0;
-  readonly #requestPayloads = new Map<string, Record<string, unknown>>();
-  readonly #starts: ScriptFrame[] = [];
-  readonly #runIds: string[] = [];
-  readonly #steers: ScriptFrame[] = [];
-  readonly #prompts: { id: string; family: 'permission' | 'user_choice' }[] = [];
+  readonly #frames: CoreFrames;
+  readonly #prompts: ShownPrompt[] = [];
+  /** Set while the Runtime is parked by a planned suspension. */
+  #suspended: string | null = null;
+  readonly #memory: SuspensionMemory = { resumed: null };
+  /** What a callback saw go wrong; thrown at the next look. */
+  #wrong: string | null = null;
   /** Promises the Runtime gave away; each has to end. */
   #promised = 0;
   #kept = 0;
 
   constructor(schedule: Schedule) {
     this.#schedule = schedule;
+    this.#frames = new CoreFrames(schedule.bound);
     this.#harness = new ScheduleHarness(this.#history, new Set(schedule.held));
     const first = this.#connect();
     this.#sender = first.sender;
@@ -71,16 +75,52 @@ export class ScheduleBed {
     return historyText(this.#history.events);
   }
 
-  // ---- the world
-
   #connect(): { sender: ScheduleSender; router: Router; model: ReferenceModel } {
     const on = ++this.#on;
-    const model = new ReferenceModel(
-      () => this.#clock.monotonic(),
-      this.#schedule.answeredBy !== 'local',
-      (run) => this.#nativeIdOf(run),
+    const { answeredBy, policy, timeoutMs, bound } = this.#schedule;
+    const model = new ReferenceModel({
+      now: () => this.#clock.monotonic(),
+      coreIsAsked: answeredBy !== 'local',
+      bound: bound ? boundIds : null,
+      resumed: this.#memory.resumed?.suspendId ?? null,
+      nativeIdOf: (run) => this.#nativeIdOf(run),
+    });
+    const sender = this.#newSender(on, model);
+    this.#history.add({ by: 'link', does: 'opens', on });
+    const router = new Router(
+      {
+        clock: this.#clock,
+        random: this.#random,
+        logger: silentLogger,
+        binding: bound ? { ...boundIds, workspace: '/w', recordedDirectory: '/w' } : null,
+        harness: (kind) =>
+          kind === 'contract'
+            ? { adapter: this.#harness, probe: this.#harness.offer(bound ? 'bound' : 'unbound') }
+            : null,
+        stateDir: () => Promise.resolve('/state'),
+        interactions: { policy, answeredBy, timeoutMs },
+        executorIdleMs: 60 * 60_000,
+        paused: () => false,
+        facts: (fact) => this.#fact(model, fact),
+        suspension: {
+          memory: this.#memory,
+          hooks: {
+            armed: ({ suspendId }) => {
+              // The link closes the socket and keeps the router.
+              this.#suspended = suspendId;
+              this.#sender.lose();
+            },
+            failed: () => this.#lose(),
+          },
+        },
+      },
+      sender,
     );
-    const sender = new ScheduleSender(this.#clock, {
+    return { sender, router, model };
+  }
+
+  #newSender(on: number, model: ReferenceModel): ScheduleSender {
+    return new ScheduleSender(this.#clock, {
       attempted: (frame) => {
         this.#seeHarness(model);
         this.#history.add({ by: 'link', does: 'takes', on, frame });
@@ -98,26 +138,6 @@ export class ScheduleBed {
         model.settled(frame, false);
       },
     });
-    this.#history.add({ by: 'link', does: 'opens', on });
-    const { answeredBy, policy, timeoutMs } = this.#schedule;
-    const router = new Router(
-      {
-        clock: this.#clock,
-        random: this.#random,
-        logger: silentLogger,
-        binding: null,
-        harness: (kind) =>
-          kind === 'contract' ? { adapter: this.#harness, probe: this.#harness.offer() } : null,
-        stateDir: () => Promise.resolve('/state'),
-        interactions: { policy, answeredBy, timeoutMs },
-        executorIdleMs: 60 * 60_000,
-        paused: () => false,
-        facts: (fact) => this.#fact(model, fact),
-        suspension: { memory: { resumed: null }, hooks: { armed: () => undefined, failed: () => undefined } },
-      },
-      sender,
-    );
-    return { sender, router, model };
   }
 
   #fact(model: ReferenceModel, fact: RuntimeFact): void {
@@ -139,32 +159,39 @@ export class ScheduleBed {
   }
 
   #nativeIdOf(run: string): string | null {
-    const turn = this.#harness.turns.find((candidate) => candidate.runId === run);
+    const turn = this.#harness.turns.find((candidate) => candidate.runId === run && candidate.began);
     return turn ? `native-${turn.executor.number}` : null;
   }
 
-  // ---- operations
-
   #apply(operation: Operation): void {
+    const frames = this.#frames;
+    const model = this.#model;
     switch (operation.op) {
       case 'prepare':
-        return this.#prepare(operation.session, operation.variant, operation.again);
-      case 'start':
-        return this.#start(operation.pick, operation.variant);
-      case 'release':
-        return this.#release(operation.pick, operation.variant);
-      case 'cancel': {
-        const delivery = operation.delivery === 0 ? {} : { delivery_id: `cancel-${operation.delivery}` };
-        return this.#say({ type: 'prompt_cancel', id: this.#run(operation.pick), payload: delivery });
+        return this.#say(frames.prepare(operation.session, operation.variant, operation.again));
+      case 'start': {
+        const start = frames.start(model, operation.pick, operation.variant);
+        return start ? this.#say(start) : undefined;
       }
+      case 'release':
+        return this.#say(frames.release(model, operation.pick, operation.variant));
+      case 'cancel':
+        return this.#say(frames.cancel(model, operation.pick, operation.delivery));
       case 'steer':
-        return this.#steer(operation.pick, operation.input, operation.variant);
+        return this.#say(frames.steer(model, operation.pick, operation.input, operation.variant));
       case 'decide':
-        return this.#decide(operation.pick, operation.variant);
-      case 'result':
-        return this.#result(operation.pick, operation.call, operation.variant);
+        return this.#say(frames.decide(this.#prompt(operation.pick), operation.variant));
+      case 'result': {
+        const turn = this.#turn(operation.pick);
+        const calls = [...(turn?.calls ?? [])];
+        return this.#say(frames.result(turn?.runId, calls, operation.call, operation.variant));
+      }
       case 'direct':
-        return this.#direct(operation.session, operation.variant);
+        return this.#say(frames.direct(model, operation.session, operation.variant));
+      case 'quiesce':
+        return this.#say(frames.quiesce(operation.variant));
+      case 'resume':
+        return this.#resume(operation.variant);
       case 'device_shutdown':
         return this.#say({ type: 'device_shutdown', id: '', payload: {} });
       case 'native': {
@@ -172,7 +199,7 @@ export class ScheduleBed {
         return pending[operation.pick % Math.max(1, pending.length)]?.answer(operation.how);
       }
       case 'emit':
-        return this.#turn(operation.pick)?.emit(operation.which, ++this.#texts);
+        return this.#turn(operation.pick)?.emit(operation.which, frames.nextText());
       case 'done':
         return this.#turn(operation.pick)?.sayDone();
       case 'settle':
@@ -212,113 +239,6 @@ export class ScheduleBed {
     }
   }
 
-  #prepare(session: number, variant: number, again: boolean): void {
-    const id = again && this.#requests > 0 ? `p${1 + (variant % this.#requests)}` : `p${++this.#requests}`;
-    const known = this.#requestPayloads.get(id);
-    const payload = known && variant % 4 !== 3 ? known : preparation(`s${session}`, variant);
-    if (!known) this.#requestPayloads.set(id, payload);
-    this.#say({ type: 'execution_prepare', id: variant === 15 && !again ? ' ' : id, payload });
-  }
-
-  #start(pick: number, variant: number): void {
-    const admissions = [...this.#model.admissions.values()];
-    const waiting = admissions.filter(({ phase }) => phase === 'ready');
-    const from = variant < 11 && waiting.length > 0 ? waiting : admissions;
-    const admission = from[pick % Math.max(1, from.length)];
-    if (!admission) return;
-    const repeated = this.#starts[pick % Math.max(1, this.#starts.length)];
-    if (variant === 15 && repeated) return this.#say(repeated);
-    // No Core gives an ended Run's id to another; an active one is refused.
-    const active = [...this.#model.runs.keys()][0];
-    const run = variant === 14 && active !== undefined ? active : `r${++this.#runs}`;
-    const frame: ScriptFrame = {
-      type: 'execution_start',
-      id: variant === 13 ? 'p-other' : admission.request,
-      payload: {
-        executor_id: variant === 12 ? 'executor-other' : admission.executorId,
-        handle: admission.handle,
-        run_id: run,
-        input: variant === 11 ? [] : says('hello'),
-      },
-    };
-    this.#runIds.push(run);
-    this.#starts.push(frame);
-    this.#say(frame);
-  }
-
-  #release(pick: number, variant: number): void {
-    const admissions = [...this.#model.admissions.values()];
-    const admission = admissions[pick % Math.max(1, admissions.length)];
-    const handle = variant === 15 ? '' : variant === 14 ? 'nobody' : (admission?.handle ?? 'nobody');
-    const id = variant === 13 ? 'p-other' : (admission?.request ?? 'p0');
-    this.#say({ type: 'execution_release', id, payload: { handle } });
-  }
-
-  #steer(pick: number, input: number, variant: number): void {
-    const run = this.#run(pick);
-    const before = this.#steers.filter(({ id }) => id === run);
-    const repeated = before[input % Math.max(1, before.length)];
-    if (repeated && variant > 9) {
-      const changed =
-        variant === 15 ? { input: says('changed') } : variant === 14 ? { durable_receipt: false } : {};
-      return this.#say({ ...repeated, payload: { ...repeated.payload, ...changed } });
-    }
-    const id = variant === 9 ? ' ' : `i${++this.#texts}`;
-    const frame: ScriptFrame = {
-      type: 'prompt_steer',
-      id: run,
-      payload: { input_id: id, input: says(`input ${this.#texts}`), durable_receipt: variant !== 8 },
-    };
-    this.#steers.push(frame);
-    this.#say(frame);
-  }
-
-  #decide(pick: number, variant: number): void {
-    // The newest prompts are the likely open ones.
-    const prompt = this.#prompts[this.#prompts.length - 1 - (pick % Math.max(1, this.#prompts.length))];
-    const id = variant === 15 ? 'nobody' : (prompt?.id ?? 'nobody');
-    const permission = (prompt?.family === 'permission') !== (variant === 14);
-    const delivery_id = `decision-${++this.#texts}`;
-    const answer = [{ question_id: variant === 13 ? 'other' : 'one', answers: ['A'] }];
-    this.#say(
-      permission
-        ? { type: 'permission_decision', id, payload: { delivery_id, approved: variant % 2 === 0 } }
-        : {
-            type: 'prompt_for_user_choice_decision',
-            id,
-            payload:
-              variant % 3 === 2
-                ? { delivery_id, cancelled: true }
-                : { delivery_id, question_answers: answer },
-          },
-    );
-  }
-
-  #result(pick: number, call: number, variant: number): void {
-    const turn = this.#turn(pick);
-    const calls = [...(turn?.calls ?? [])];
-    const call_id = variant > 12 ? 'nobody' : (calls[call % Math.max(1, calls.length)] ?? `c${call + 1}`);
-    const id = turn?.runId ?? this.#run(pick);
-    const content = [{ type: 'input_text', text: variant % 4 === 3 ? 'other' : 'shipped' }];
-    const payload = { delivery_id: `function-${++this.#texts}`, call_id, success: true, content };
-    this.#say({ type: 'function_result', id, payload });
-  }
-
-  #direct(session: number, variant: number): void {
-    const active = [...this.#model.runs.keys()][0];
-    const run = variant === 15 && active !== undefined ? active : `r${++this.#runs}`;
-    const { configuration } = preparation(`s${session}`, variant % 2);
-    const key = variant > 7 ? {} : { agent_state_key: `agents-api-s${session}` };
-    const { agent_state_key: _key, ...rest } = configuration;
-    const release = variant % 3 === 0 ? { release_on_completion: true } : {};
-    this.#runIds.push(run);
-    this.#say({
-      type: 'prompt_request',
-      id: run,
-      payload: { ...rest, ...key, ...release, run_id: run, input: says('hello') },
-    });
-  }
-
   #input(pick: number, how: number): void {
     const turns = this.#harness.turns.filter(({ inputs }) => inputs.length > 0);
     const input = turns[pick % Math.max(1, turns.length)]?.inputs[0];
@@ -331,7 +251,7 @@ export class ScheduleBed {
   }
 
   #answer(pick: number, variant: number): void {
-    const prompt = this.#prompts[this.#prompts.length - 1 - (pick % Math.max(1, this.#prompts.length))];
+    const prompt = this.#prompt(pick);
     if (!prompt) return;
     const answer = localAnswer(prompt.family, variant);
     this.#promised++;
@@ -377,16 +297,17 @@ export class ScheduleBed {
 
   /** As the link does: one attempt after the other until nothing is left. */
   #shutdown(): void {
+    if (this.#shuttingDown) return;
+    this.#shuttingDown = true;
     this.#model.closed = true;
     const on = this.#on;
     this.#promised++;
-    this.#settled = this.#router.shutdown().then((result) => {
+    void this.#router.shutdown().then((result) => {
       this.#kept++;
-      if (result.kind === 'settled') {
-        this.#gone = true;
-        this.#history.add({ by: 'link', does: 'settles', on });
-      }
-      return result.kind === 'settled';
+      this.#shuttingDown = false;
+      if (result.kind !== 'settled') return;
+      this.#gone = true;
+      this.#history.add({ by: 'link', does: 'settles', on });
     });
   }
 
@@ -399,12 +320,31 @@ export class ScheduleBed {
     this.#model = next.model;
     this.#lost = false;
     this.#gone = false;
-    this.#settled = null;
+    this.#suspended = null;
   }
 
-  // ---- what is looked at
+  /** The first frame on the connection after a planned suspension, or an ordinary one. */
+  #resume(variant: number): void {
+    const frame = this.#frames.resume(this.#suspended, variant);
+    const suspended = this.#suspended;
+    if (suspended === null || this.#lost) return this.#say(frame);
+    const next = this.#newSender(this.#on, this.#model);
+    this.#sender = next;
+    this.#history.add({ by: 'core', does: 'says', on: this.#on, frame });
+    this.#promised++;
+    void this.#router.resumeOn(next, JSON.stringify(frame)).then((opened) => {
+      this.#kept++;
+      const expected = frame.payload['suspend_id'] === suspended;
+      if (opened !== expected) this.#wrong ??= `resumes exactly what was suspended: ${String(opened)}`;
+      this.#suspended = null;
+      if (opened) this.#model.resume(suspended);
+      else this.#lose();
+    });
+  }
 
   #say(frame: ScriptFrame): void {
+    // A parked Runtime has no connection to say anything on.
+    if (this.#suspended !== null) return;
     this.#seeHarness(this.#model);
     const expected = this.#model.answers(frame);
     if (!this.#lost) this.#history.add({ by: 'core', does: 'says', on: this.#on, frame });
@@ -414,7 +354,7 @@ export class ScheduleBed {
     const { type, id, payload } = frame;
     this.#router.receive(JSON.stringify({ type, ...(id === '' ? {} : { id }), payload }));
     this.#taking = false;
-    if (expected !== null && expected !== 'started') this.#compare(frame, expected);
+    this.#compare(frame, expected);
   }
 
   #compare(frame: ScriptFrame, expected: readonly Answer[]): void {
@@ -433,6 +373,7 @@ export class ScheduleBed {
   }
 
   #look(after: string): void {
+    if (this.#wrong !== null) throw new BrokenInvariant(this.#wrong);
     this.#seeHarness(this.#model);
     const moment: Moment = {
       router: this.#router,
@@ -456,7 +397,7 @@ export class ScheduleBed {
     for (let attempt = 0; attempt < 5 && !this.#gone; attempt++) {
       await this.#clock.advance(60_000, () => undefined);
       await flush();
-      if (!this.#gone && (await this.#settled) === false) this.#shutdown();
+      if (!this.#gone) this.#shutdown();
     }
     await this.#clock.advance(2 * 3_600_000, () => undefined);
     await flush();
@@ -471,38 +412,15 @@ export class ScheduleBed {
       throw new BrokenInvariant(broken.map(({ rule, why }) => `${rule}: ${why}`).join('\n'));
   }
 
-  // ---- picking
-
-  #run(pick: number): string {
-    const active = [...this.#model.runs.keys()];
-    const ids = pick < 6 && active.length > 0 ? active : this.#runIds;
-    return ids[pick % Math.max(1, ids.length)] ?? 'nobody';
+  /** The newest ones are the likely open ones. */
+  #prompt(pick: number): ShownPrompt | undefined {
+    return this.#prompts[this.#prompts.length - 1 - (pick % Math.max(1, this.#prompts.length))];
   }
 
   #turn(pick: number): ScheduleTurn | undefined {
     const open = this.#harness.turns.filter(({ over }) => !over);
     return open[pick % Math.max(1, open.length)];
   }
-}
-
-const says = (text: string) => [{ content: [{ type: 'input_text', text }] }];
-
-function preparation(session: string, variant: number) {
-  const configuration: Record<string, unknown> = {
-    agent_kind: variant === 14 ? 'nobody' : 'contract',
-    conversation_id: '',
-    run_id: '',
-    agent_state_key: variant === 13 ? 'agents-api-other' : `agents-api-${session}`,
-    strict_resume: variant !== 12,
-    disable_execution_environment: true,
-    ...(variant === 11 ? { tool_search: true } : {}),
-    ...(variant === 10 ? { agent_session_id: 'native-other' } : {}),
-    ...(variant === 9 ? { require_existing_native_session: true } : {}),
-    ...(variant === 8 ? { observe_messages: true } : {}),
-    ...(variant === 7 ? { release_on_completion: true } : {}),
-    ...(variant === 6 ? { agent_session_id: 'native-1' } : {}),
-  };
-  return { session_id: session, configuration };
 }
 
 function localAnswer(family: 'permission' | 'user_choice', variant: number): InteractionAnswer {

@@ -16,7 +16,11 @@ import type {
 } from '../../../src/harness/adapter.ts';
 import type { CloseResult } from '../../../src/ownership/owned.ts';
 import type { History } from '../../../src/conformance/history.ts';
-import { capabilityNames, declareCapabilities } from '../../../src/protocol/capabilities.ts';
+import {
+  capabilityNames,
+  composeCapabilities,
+  declareCapabilities,
+} from '../../../src/protocol/capabilities.ts';
 import type { MessageInput } from '../../../src/protocol/message-input.ts';
 import type { DonePayload } from '../../../src/protocol/run-output.ts';
 
@@ -37,6 +41,8 @@ const unsupported = new Set([
   'subagent_observations',
 ]);
 const capabilities = declareCapabilities(capabilityNames.filter((name) => !unsupported.has(name)));
+const boundCapabilities = composeCapabilities(capabilities, { boundFolder: true, canExport: false });
+const unboundCapabilities = composeCapabilities(capabilities, { boundFolder: false, canExport: false });
 
 /**
  * A Harness whose native side a schedule drives: calls of a held kind stay open until the schedule answers them, and
@@ -61,7 +67,9 @@ export class ScheduleHarness implements HarnessAdapter {
   probe(): Promise<Probe> {
     return Promise.resolve(this.offer());
   }
-  offer(): Probe {
+  /** As composed for a connection with a bound folder or without one. */
+  offer(kind: 'bound' | 'unbound' = 'unbound'): Probe {
+    const capabilities = kind === 'bound' ? boundCapabilities : unboundCapabilities;
     return { available: true, version: null, reason: null, capabilities };
   }
 
@@ -133,11 +141,16 @@ export class ScheduleExecutor implements Executor {
     const { history } = this.#harness;
     history.add({ by: 'harness', does: 'starts', executor: this.number, run: runId });
     const turn = new ScheduleTurn(this.#harness, this, runId, input, output);
+    // It may speak before its start has returned.
+    this.#harness.turns.push(turn);
     return this.#harness.call('start', (how) => {
       const began = how % 4 !== 1 && !this.closed;
       history.add({ by: 'harness', does: 'has started', executor: this.number, run: runId, turn: began });
-      if (!began) return { kind: 'no_turn', message: 'no' };
-      this.#harness.turns.push(turn);
+      if (!began) {
+        turn.refused();
+        return { kind: 'no_turn', message: 'no' };
+      }
+      turn.began = true;
       if (this.#harness.cooperating) turn.cooperate();
       return how % 4 === 2 ? { kind: 'turn', turn, error: 'it began and broke' } : { kind: 'turn', turn };
     });
@@ -150,7 +163,7 @@ export class ScheduleExecutor implements Executor {
       this.closed ||= confirmed;
       history.add({ by: 'harness', does: 'has closed', executor: this.number, confirmed: this.closed });
       if (!this.closed) return { state: 'unconfirmed', reason: 'a process is still there' };
-      for (const turn of this.#harness.turns) if (turn.executor === this) turn.end();
+      for (const turn of this.#harness.turns) if (turn.executor === this && turn.began) turn.end();
       return { state: 'closed' };
     };
     if (this.closed) return Promise.resolve(result(true));
@@ -177,7 +190,7 @@ export class ScheduleTurn implements HarnessTurn {
   #settlement: Promise<Settlement>;
   #settle: (settlement: Settlement) => void = () => undefined;
   #raised = 0;
-  done = false;
+  began = false;
   over = false;
 
   constructor(
@@ -314,7 +327,6 @@ export class ScheduleTurn implements HarnessTurn {
   /** Emitted once by a healthy Turn; a schedule may repeat it. */
   sayDone(): void {
     if (this.over) return;
-    this.done = true;
     this.#say({ type: 'done', payload: { content: 'Hello' } });
   }
 
@@ -323,7 +335,7 @@ export class ScheduleTurn implements HarnessTurn {
   }
 
   settle(how: number): void {
-    if (this.over) return;
+    if (this.over || !this.began) return;
     const { history } = this.#harness;
     if (how % 4 === 3) {
       history.add({ by: 'harness', does: 'settles', run: this.runId, settled: false });
@@ -346,8 +358,14 @@ export class ScheduleTurn implements HarnessTurn {
     this.#end({ kind: 'settled', reusable: true });
   }
 
+  /** The start promised that nothing was taken: it has no Turn and no output. */
+  refused(): void {
+    this.over = true;
+  }
+
   cooperate(): void {
-    this.end();
+    // While its start is open there is nothing to settle yet.
+    if (this.began) this.end();
     for (const input of [...this.inputs]) input.answer({ kind: 'unknown', reason: 'the Turn is over' });
   }
 

@@ -1,5 +1,6 @@
 import type { Router } from '../../../src/runtime/router.ts';
-import { limits, type ReferenceModel } from './reference-model.ts';
+import { limits } from './model-state.ts';
+import type { ReferenceModel } from './reference-model.ts';
 
 /**
  * What must hold whatever the order of events is. Those that a recorded history shows are the rules of

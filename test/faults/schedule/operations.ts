@@ -14,6 +14,8 @@ export type Operation =
   | { readonly op: 'decide'; readonly pick: number; readonly variant: number }
   | { readonly op: 'result'; readonly pick: number; readonly call: number; readonly variant: number }
   | { readonly op: 'direct'; readonly session: number; readonly variant: number }
+  | { readonly op: 'quiesce'; readonly variant: number }
+  | { readonly op: 'resume'; readonly variant: number }
   | { readonly op: 'device_shutdown' }
   /** The Harness. */
   | { readonly op: 'native'; readonly pick: number; readonly how: number }
@@ -39,6 +41,8 @@ export type Operation =
 export interface Schedule {
   /** Native calls that stay open until a `native` operation answers them. */
   readonly held: readonly ('prepare' | 'start' | 'close' | 'cancel' | 'submit')[];
+  /** A folder is bound: one Session, and Core may suspend it. */
+  readonly bound: boolean;
   readonly answeredBy: 'local' | 'core' | 'both';
   readonly policy: 'ask' | 'unattended';
   readonly timeoutMs: number | null;
@@ -81,6 +85,8 @@ const operation = fc.oneof(
   { weight: 5, arbitrary: of('decide', { pick, variant }) },
   { weight: 3, arbitrary: of('result', { pick, call: fc.nat({ max: 2 }), variant }) },
   { weight: 2, arbitrary: of('direct', { session: fc.nat({ max: 5 }), variant }) },
+  { weight: 2, arbitrary: of('quiesce', { variant }) },
+  { weight: 2, arbitrary: of('resume', { variant }) },
   { weight: 1, arbitrary: of('device_shutdown', {}) },
   { weight: 12, arbitrary: of('native', { pick, how: fc.nat({ max: 4 }) }) },
   { weight: 12, arbitrary: of('emit', { pick, which: fc.nat({ max: 7 }) }) },
@@ -104,6 +110,7 @@ const operation = fc.oneof(
 
 export const schedules: fc.Arbitrary<Schedule> = fc.record({
   held: fc.subarray(['prepare', 'start', 'close', 'cancel', 'submit'] as const),
+  bound: fc.constantFrom(false, false, false, true),
   answeredBy: fc.constantFrom('both', 'both', 'both', 'core', 'local'),
   policy: fc.constantFrom('ask', 'ask', 'ask', 'unattended'),
   timeoutMs: fc.constantFrom(null, null, 10_000),

@@ -2,6 +2,22 @@ import type { HistoryEvent } from '../../../src/conformance/history.ts';
 import type { ScriptFrame } from '../../../src/conformance/scenario.ts';
 import { isJsonObject } from '../../../src/protocol/presence.ts';
 import type { RuntimeFact } from '../../../src/runtime/facts.ts';
+import {
+  isIdle,
+  limits,
+  open,
+  printOf,
+  receipt,
+  rejected,
+  statusOf,
+  suspension,
+  type Admission,
+  type Answer,
+  type ModelExecutor,
+  type ModelRun,
+  type Phase,
+} from './model-state.ts';
+import { ReceiptModel } from './receipt-model.ts';
 
 /**
  * The contract as a small sequential model (wire 5 to 10, runtime-behaviour 2.4 to 2.17): what a frame of Core must be
@@ -9,94 +25,38 @@ import type { RuntimeFact } from '../../../src/runtime/facts.ts';
  * the engine; what happens in its own time (native calls, deadlines) it takes from what Core, Harness and person see.
  */
 
-/** The immediate answer: the frame's type, its id, and the members that tell answers apart. */
-export interface Answer {
-  readonly type: string;
-  readonly id: string;
-  readonly says: Readonly<Record<string, unknown>>;
+export interface ModelOptions {
+  now(): number;
+  /** Prompts are sent to Core. */
+  readonly coreIsAsked: boolean;
+  readonly bound: { readonly environmentId: string; readonly sessionId: string } | null;
+  /** The suspension that was last resumed, on whatever connection. */
+  readonly resumed: string | null;
+  nativeIdOf(run: string): string | null;
 }
-
-type Phase = 'preparing' | 'ready' | 'starting' | 'started' | 'released' | 'expired' | 'failed';
-
-interface Admission {
-  readonly handle: string;
-  readonly request: string;
-  readonly print: string;
-  readonly executor: ModelExecutor;
-  readonly executorId: string;
-  readonly deadline: number;
-  phase: Phase;
-  revision: number;
-  run: string | null;
-  startPrint: string | null;
-  startPublished: boolean;
-}
-
-interface ModelExecutor {
-  readonly session: string;
-  readonly print: string;
-  /** As counted in the history; 0 until the Harness was called. */
-  number: number;
-  native: 'preparing' | 'up' | 'gone';
-  /** It will not serve again: closing, or not proven closed. */
-  invalid: boolean;
-  admission: Admission | null;
-  run: string | null;
-  nativeId: string | null;
-}
-
-interface ModelRun {
-  readonly executor: ModelExecutor;
-  readonly direct: boolean;
-  published: boolean;
-  gate: boolean;
-  hasTurn: boolean;
-  readonly inputs: Map<string, { print: string; ack: Answer['says'] }>;
-  /** The input whose delivery is not through. */
-  busy: string | null;
-}
-
-interface ModelPrompt {
-  readonly run: string;
-  readonly family: string;
-  readonly asked: boolean;
-  open: boolean;
-}
-
-const open = (admission: Admission): boolean =>
-  admission.phase === 'preparing' || admission.phase === 'ready';
-
-export const limits = { active: 4, idle: 16, total: 20, lifetime: 300_000, inputs: 256 } as const;
 
 export class ReferenceModel {
-  readonly #now: () => number;
-  readonly #coreIsAsked: boolean;
-  readonly #nativeIdOf: (run: string) => string | null;
+  readonly #o: ModelOptions;
   readonly admissions = new Map<string, Admission>();
   readonly #byRequest = new Map<string, Admission>();
   readonly executors = new Map<string, ModelExecutor>();
   readonly runs = new Map<string, ModelRun>();
-  readonly prompts = new Map<string, ModelPrompt>();
   readonly #untold = new Set<string>();
-  /** What Core's own decisions and results came to, by family and id. */
-  readonly #applied = new Map<string, string>();
-  readonly #deciding = new Map<string, string>();
-  readonly #results = new Map<string, string>();
+  readonly #receipts = new ReceiptModel();
   /** Statuses that were published before: another publication of one changes nothing. */
   readonly #published = new Set<string>();
-  /** Receipts that end the delivery of an input, as opposed to answers to a repeat. */
-  readonly #lastReceipts = new WeakSet<ScriptFrame>();
   /** The publications of `started` that make the transfer known, as opposed to answers to a repeat. */
   readonly #transfers = new WeakSet<ScriptFrame>();
   closed = false;
 
-  constructor(now: () => number, coreIsAsked: boolean, nativeIdOf: (run: string) => string | null) {
-    this.#now = now;
-    this.#coreIsAsked = coreIsAsked;
-    this.#nativeIdOf = nativeIdOf;
-  }
+  /** The attempt that fenced admission, from the quiesce on. */
+  #fenced: string | null = null;
+  #resumed: string | null;
 
-  // ---- what is owned
+  constructor(options: ModelOptions) {
+    this.#o = options;
+    this.#resumed = options.resumed;
+  }
 
   get usage(): { active: number; idle: number; total: number } {
     const owned = [...this.executors.values()].filter((executor) => executor.native !== 'gone');
@@ -111,10 +71,8 @@ export class ReferenceModel {
     ).length;
   }
 
-  // ---- what Core is answered at once
-
-  answers(frame: ScriptFrame): readonly Answer[] | 'started' | null {
-    if (this.closed) return [];
+  answers(frame: ScriptFrame): readonly Answer[] {
+    if (this.closed || (this.#fenced !== null && frame.type !== 'device_shutdown')) return [];
     switch (frame.type) {
       case 'execution_prepare':
         return this.#prepare(frame);
@@ -127,12 +85,16 @@ export class ReferenceModel {
       case 'prompt_cancel':
         return this.#cancel(frame);
       case 'prompt_steer':
-        return this.#steer(frame);
+        return this.#receipts.steer(frame, this.runs);
       case 'permission_decision':
       case 'prompt_for_user_choice_decision':
-        return this.#decide(frame);
+        return this.#receipts.decide(frame, this.runs);
       case 'function_result':
-        return this.#result(frame);
+        return this.#receipts.result(frame, this.runs);
+      case 'environment_quiesce':
+        return this.#quiesce(frame);
+      case 'environment_resume':
+        return this.#resume(frame);
       case 'device_shutdown':
         return this.#deviceShutdown();
       default:
@@ -150,6 +112,7 @@ export class ReferenceModel {
       configuration['strict_resume'] === true && configuration['agent_state_key'] === `agents-api-${session}`;
     if (!valid) return reject('invalid_configuration');
     if (configuration['agent_kind'] !== 'contract') return reject('resource_unavailable');
+    if (this.#foreign(configuration)) return reject('invalid_configuration');
     if (configuration['tool_search'] === true) return reject('unsupported_configuration');
     this.#prune();
     const print = JSON.stringify(payload);
@@ -202,7 +165,7 @@ export class ReferenceModel {
       return admission.startPublished ? [statusOf(admission)] : [];
     }
     if (admission.phase !== 'ready') return reject('preparation_not_ready');
-    if (this.#now() >= admission.deadline) return [{ ...statusOf(admission), says: { state: 'expired' } }];
+    if (this.#o.now() >= admission.deadline) return [{ ...statusOf(admission), says: { state: 'expired' } }];
     if (this.#taken(run)) return reject('run_conflict');
     admission.phase = 'starting';
     admission.revision++;
@@ -227,10 +190,11 @@ export class ReferenceModel {
     const run = frame.id === '' ? String(frame.payload['run_id']) : frame.id;
     const { payload } = frame;
     if (run === '' || payload['agent_kind'] === '') return [];
+    if (this.#taken(run)) return [];
     // Its done follows behind it.
     const refused: readonly Answer[] = [{ type: 'error', id: run, says: {} }];
-    if (payload['agent_kind'] !== 'contract' || payload['tool_search'] === true) return refused;
-    if (this.#taken(run)) return [];
+    if (payload['agent_kind'] !== 'contract' || this.#foreign(payload)) return refused;
+    if (payload['tool_search'] === true) return refused;
     const key = String(payload['agent_state_key'] ?? '');
     const session = key === '' ? `run:${run}` : key.replace('agents-api-', '');
     const existing = this.#owned(session);
@@ -254,69 +218,34 @@ export class ReferenceModel {
     return [];
   }
 
-  #steer(frame: ScriptFrame): readonly Answer[] {
-    const { payload, id } = frame;
-    const inputId = String(payload['input_id']);
-    const refuse = (code: string): readonly Answer[] => [
-      acknowledged(id, { input_id: inputId, accepted: false, error_code: code }),
-    ];
-    if (inputId.trim() === '') return refuse('invalid_input');
-    const run = this.runs.get(id);
-    if (!run) return refuse('run_inactive');
-    const print = JSON.stringify([payload['input'], payload['durable_receipt'] === true]);
-    const known = run.inputs.get(inputId);
-    if (known && known.print !== print) return refuse('input_conflict');
-    const retryable = known?.ack['error_code'] === 'not_ready' || known?.ack['error_code'] === 'busy';
-    if (known && !(retryable && run.gate)) return [acknowledged(id, known.ack)];
-    if (!known && run.inputs.size >= limits.inputs) return refuse('input_limit');
-    if (!run.gate) return refuse('run_inactive');
-    const remember = (code: string): readonly Answer[] => {
-      const says = { input_id: inputId, accepted: false, error_code: code };
-      run.inputs.set(inputId, { print, ack: says });
-      return [acknowledged(id, says)];
-    };
-    if (!run.published) return remember('not_ready');
-    if (run.busy !== null) return remember('busy');
-    run.inputs.set(inputId, { print, ack: { input_id: inputId, accepted: false, error_code: 'in_flight' } });
-    run.busy = inputId;
+  #quiesce(frame: ScriptFrame): readonly Answer[] {
+    const refuse = (code: string): readonly Answer[] => [suspension('environment_quiesced', frame, code)];
+    const { environment_id: environment, suspend_id: suspendId } = frame.payload;
+    if (suspendId === '' || environment !== this.#o.bound?.environmentId) return refuse('invalid_request');
+    const open_ = [...this.admissions.values()].some(open);
+    const owned = [...this.executors.values()].filter(({ native }) => native !== 'gone');
+    if (this.runs.size > 0 || open_ || !owned.every(isIdle)) return refuse('resource_busy');
+    this.#fenced = String(suspendId);
     return [];
   }
 
-  #decide(frame: ScriptFrame): readonly Answer[] {
-    const { delivery_id: delivery, ...decision } = frame.payload;
-    if (frame.id === '' || delivery === '') return [];
-    const family = frame.type === 'permission_decision' ? 'permission' : 'user_choice';
-    const refuse = (code: string): readonly Answer[] => [receipt(frame.id, delivery, code)];
-    const print = JSON.stringify(decision);
-    const before = this.#applied.get(`${family} ${frame.id}`);
-    if (before !== undefined)
-      return before === print ? [receipt(frame.id, delivery, null)] : refuse('decision_conflict');
-    const prompt = this.prompts.get(frame.id);
-    if (!prompt?.open || !prompt.asked || prompt.family !== family) return refuse('not_pending');
-    if (!this.runs.get(prompt.run)?.published) return refuse('not_ready');
-    const answers = decision['question_answers'];
-    if (Array.isArray(answers) && answers.some((item) => isJsonObject(item) && item['question_id'] !== 'one'))
-      return refuse('runtime_error');
-    this.#deciding.set(`${frame.id} ${String(delivery)}`, print);
-    return [];
+  #resume(frame: ScriptFrame): readonly Answer[] {
+    const { environment_id: environment, suspend_id: suspendId, rollback } = frame.payload;
+    const known =
+      environment === this.#o.bound?.environmentId && (rollback === true || suspendId === this.#resumed);
+    return [suspension('environment_resumed', frame, known ? null : 'not_suspended')];
   }
 
-  #result(frame: ScriptFrame): readonly Answer[] {
-    const { delivery_id: delivery, ...content } = frame.payload;
-    if (frame.id === '' || delivery === '' || content['call_id'] === '') return [];
-    const refuse = (code: string): readonly Answer[] => [receipt(frame.id, delivery, code)];
-    const key = `${frame.id} ${String(content['call_id'])}`;
-    const print = JSON.stringify(content);
-    const before = this.#applied.get(`function ${key}`);
-    if (before !== undefined)
-      return before === print ? [receipt(frame.id, delivery, null)] : refuse('decision_conflict');
-    const run = this.runs.get(frame.id);
-    if (!run) return refuse('not_pending');
-    if (!run.published || !run.gate) return refuse('not_ready');
-    const underWay = this.#results.get(key);
-    if (underWay !== undefined && underWay !== print) return refuse('decision_conflict');
-    this.#results.set(key, print);
-    return [];
+  /** The attempt that suspended it was resumed on a new connection. */
+  resume(suspendId: string): void {
+    this.#fenced = null;
+    this.#resumed = suspendId;
+  }
+
+  /** It names another Session than the bound one. */
+  #foreign(configuration: Readonly<Record<string, unknown>>): boolean {
+    const { bound } = this.#o;
+    return bound !== null && configuration['agent_state_key'] !== `agents-api-${bound.sessionId}`;
   }
 
   #deviceShutdown(): readonly Answer[] {
@@ -329,18 +258,11 @@ export class ReferenceModel {
     return [];
   }
 
-  // ---- what is seen to happen
-
   /** A frame that the Runtime sends, before its fate is known. `immediate`: while a frame of Core was taken. */
   attempted(frame: ScriptFrame, immediate: boolean): void {
     if (frame.type === 'preparation_status') this.#status(frame);
     if (frame.payload['state'] === 'started' && !immediate) this.#transfers.add(frame);
-    if (frame.type === 'prompt_steer_ack' && !immediate) {
-      const known = this.runs.get(frame.id)?.inputs.get(String(frame.payload['input_id']));
-      if (known) known.ack = frame.payload;
-      if (frame.payload['written'] !== true) this.#lastReceipts.add(frame);
-    }
-    if (frame.type === 'interaction_decision_ack' && !immediate) this.#receipt(frame);
+    if (!immediate) this.#receipts.attempted(frame, this.runs);
   }
 
   #status(frame: ScriptFrame): void {
@@ -357,7 +279,7 @@ export class ReferenceModel {
         print,
         executor,
         executorId: String(payload['executor_id']),
-        deadline: this.#now() + limits.lifetime,
+        deadline: this.#o.now() + limits.lifetime,
         phase,
         revision: 1,
         run: null,
@@ -383,21 +305,9 @@ export class ReferenceModel {
     else if (state === 'started') admission.phase = 'started';
   }
 
-  #receipt(frame: ScriptFrame): void {
-    const key = `${frame.id} ${String(frame.payload['delivery_id'])}`;
-    const print = this.#deciding.get(key);
-    const prompt = this.prompts.get(frame.id);
-    if (print === undefined || !prompt) return;
-    this.#deciding.delete(key);
-    if (frame.payload['applied'] === true) this.#applied.set(`${prompt.family} ${frame.id}`, print);
-  }
-
   /** The fate of a frame. A status that could not be told abandons its admission. */
   settled(frame: ScriptFrame, written: boolean): void {
-    if (frame.type === 'prompt_steer_ack') {
-      const run = this.runs.get(frame.id);
-      if (run && this.#lastReceipts.has(frame) && run.busy === frame.payload['input_id']) run.busy = null;
-    }
+    this.#receipts.settled(frame, this.runs);
     if (frame.type !== 'preparation_status') return;
     const admission = this.admissions.get(String(frame.payload['handle']));
     const state = String(frame.payload['state']);
@@ -448,13 +358,8 @@ export class ReferenceModel {
             this.#moved(admission, event.turn ? 'started' : 'failed');
         return;
       }
-      case 'answers result': {
-        const key = `${event.run} ${event.call}`;
-        const print = this.#results.get(key);
-        this.#results.delete(key);
-        if (print !== undefined && event.result === 'applied') this.#applied.set(`function ${key}`, print);
-        return;
-      }
+      case 'answers result':
+        return this.#receipts.answered(event.run, event.call, event.result);
       default:
         return;
     }
@@ -477,18 +382,9 @@ export class ReferenceModel {
         this.#untold.delete(fact.runId);
         return;
       case 'interaction_opened':
-        this.prompts.set(fact.id, {
-          run: fact.runId,
-          family: fact.request.kind,
-          asked: this.#coreIsAsked,
-          open: true,
-        });
-        return;
-      case 'interaction_ended': {
-        const prompt = this.prompts.get(fact.id);
-        if (prompt) prompt.open = false;
-        return;
-      }
+        return this.#receipts.opened(fact.id, fact.runId, fact.request.kind, this.#o.coreIsAsked);
+      case 'interaction_ended':
+        return this.#receipts.ended(fact.id);
       default:
         return;
     }
@@ -510,7 +406,7 @@ export class ReferenceModel {
     this.runs.delete(id);
     this.#untold.add(id);
     run.executor.run = null;
-    run.executor.nativeId = this.#nativeIdOf(id) ?? run.executor.nativeId;
+    run.executor.nativeId = this.#o.nativeIdOf(id) ?? run.executor.nativeId;
   }
 
   #abandon(
@@ -577,36 +473,9 @@ export class ReferenceModel {
     for (const admission of this.admissions.values()) {
       const begun = admission.phase === 'starting' || admission.phase === 'started';
       const running = begun && admission.executor.run === admission.run;
-      if (open(admission) || running || admission.deadline > this.#now()) continue;
+      if (open(admission) || running || admission.deadline > this.#o.now()) continue;
       this.admissions.delete(admission.handle);
       if (this.#byRequest.get(admission.request) === admission) this.#byRequest.delete(admission.request);
     }
   }
 }
-
-const isIdle = (executor: ModelExecutor): boolean =>
-  executor.native === 'up' && !executor.invalid && executor.admission === null && executor.run === null;
-
-/** What decides reuse among the configurations that a schedule sends. */
-const printOf = (configuration: Readonly<Record<string, unknown>>): string =>
-  String(configuration['observe_messages'] === true);
-
-const rejected = (id: string, operation: string, code: string): Answer => ({
-  type: 'preparation_status',
-  id,
-  says: { state: 'rejected', revision: 0, error_code: code, operation },
-});
-
-const statusOf = (admission: Admission): Answer => ({
-  type: 'preparation_status',
-  id: admission.request,
-  says: { handle: admission.handle, state: admission.phase, revision: admission.revision },
-});
-
-const acknowledged = (id: string, says: Answer['says']): Answer => ({ type: 'prompt_steer_ack', id, says });
-
-const receipt = (id: string, delivery: unknown, code: string | null): Answer => ({
-  type: 'interaction_decision_ack',
-  id,
-  says: { delivery_id: delivery, applied: code === null, ...(code === null ? {} : { error_code: code }) },
-});
