@@ -1,5 +1,6 @@
 import { ipcMain, type BrowserWindow } from 'electron';
-import { ipcChannels, type Show } from '../src/contract/channels.ts';
+import { ipcChannels } from '../src/contract/bridge.ts';
+import type { Show } from '../src/contract/channels.ts';
 import type { CommandResult } from '../src/contract/commands.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';

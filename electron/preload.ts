@@ -1,5 +1,5 @@
 import { contextBridge, ipcRenderer } from 'electron';
-import { ipcChannels, type WindowBridge } from '../src/contract/channels.ts';
+import { ipcChannels, type WindowBridge } from '../src/contract/bridge.ts';
 
 /** The newest view, kept for a page that subscribes after it arrived. */
 let last: unknown = null;

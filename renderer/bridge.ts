@@ -6,13 +6,8 @@ import {
   type CommandRequest,
   type FrontEnd,
 } from '../src/contract/commands.ts';
-import {
-  pipeReplySchema,
-  showSchema,
-  type PipeRequest,
-  type Show,
-  type WindowBridge,
-} from '../src/contract/channels.ts';
+import type { WindowBridge } from '../src/contract/bridge.ts';
+import { pipeReplySchema, showSchema, type PipeRequest, type Show } from '../src/contract/channels.ts';
 import { viewSchema, type View } from '../src/contract/view.ts';
 import type { WindowClock } from './window-clock.ts';
 

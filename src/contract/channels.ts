@@ -2,16 +2,6 @@ import { z } from 'zod';
 import { commandErrorSchema } from './commands.ts';
 import { viewSchema } from './view.ts';
 
-/** Electron IPC channel names. The only ones that exist. */
-export const ipcChannels = {
-  /** invoke(name, request) -> CommandResult */
-  command: 'agent-runtime:command',
-  /** main -> window: a View */
-  view: 'agent-runtime:view',
-  /** main -> window: something the shell asks the window to show */
-  show: 'agent-runtime:show',
-} as const;
-
 /** What tray, notification, menu or a deep link asks the window to show. Never a decision. */
 export const showSchema = z.discriminatedUnion('screen', [
   z.object({ screen: z.literal('home') }),
@@ -36,11 +26,3 @@ export const pipeReplySchema = z.discriminatedUnion('type', [
 ]);
 export type PipeRequest = z.infer<typeof pipeRequestSchema>;
 export type PipeReply = z.infer<typeof pipeReplySchema>;
-
-/** The one object the preload exposes as `window.agentRuntime`. */
-export interface WindowBridge {
-  command(name: string, request: unknown): Promise<unknown>;
-  onView(listener: (view: unknown) => void): () => void;
-  onShow(listener: (show: unknown) => void): () => void;
-  readonly platform: 'linux' | 'darwin' | 'win32';
-}

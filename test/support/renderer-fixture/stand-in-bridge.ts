@@ -1,4 +1,4 @@
-import type { WindowBridge } from '../../../src/contract/channels.ts';
+import type { WindowBridge } from '../../../src/contract/bridge.ts';
 import {
   commands,
   defaultSettings,
