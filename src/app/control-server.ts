@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { pipeRequestSchema, type PipeReply } from '../contract/channels.ts';
 import type { CommandResult } from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
+import { fault } from '../observe/errors.ts';
 
 export interface FrontEndServerPorts {
   run(name: string, request: unknown): Promise<CommandResult>;
@@ -30,12 +31,22 @@ export class ControlServer {
     const control = new ControlServer(ports);
     const pipe = path.startsWith('\\\\');
     if (!pipe) await unlink(path).catch(() => undefined);
-    await new Promise<void>((resolve, reject) => {
-      control.#server.once('error', reject);
-      control.#server.listen(path, () => resolve());
-    });
-    if (!pipe) await chmod(path, 0o600);
-    return control;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        // Stays for later: a connection that could not be taken (too many open files) is lost, the Runtime is not.
+        control.#server.on('error', reject);
+        control.#server.listen(path, () => resolve());
+      });
+      if (!pipe) await chmod(path, 0o600);
+      return control;
+    } catch (error) {
+      control.#server.close();
+      throw fault(
+        'storage',
+        'The control endpoint could not be opened. Check that the state folder is yours and try again.',
+        error,
+      );
+    }
   }
 
   async close(): Promise<void> {

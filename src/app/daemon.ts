@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { historySchema, type HarnessView, type HistoryEntry, type View } from '../contract/view.ts';
 import { defaultSettings, settingsSchema, type CommandResult } from '../contract/commands.ts';
 import { AuditLog } from '../observe/audit.ts';
+import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
@@ -127,7 +128,13 @@ export class Daemon {
     await privateFolder(paths.root);
     const lock = await InstanceLock.acquire(paths.lock, random);
     try {
-      const ledger = await ProcessLedger.open(paths.ledger, { clock, random });
+      const ledger = await ProcessLedger.open(paths.ledger, { clock, random }).catch((error: unknown) => {
+        throw fault(
+          'storage',
+          'The list of started programs could not be read. Check the state folder and start again.',
+          error,
+        );
+      });
       const harnesses = await options.createHarnesses(ledger);
       const opened = await JsonDocument.open({
         path: paths.settings,

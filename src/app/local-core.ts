@@ -2,8 +2,8 @@ import { readFile, rename } from 'node:fs/promises';
 import type { CommandAnswer } from '../contract/commands.ts';
 import type { BindingView, HarnessView, TurnView } from '../contract/view.ts';
 import { LocalCore, type SessionAccess } from '../core/local-core.ts';
-import type { TurnRecord } from '../core/core-state.ts';
-import { rejected } from '../observe/errors.ts';
+import { CoreStateError, type TurnRecord } from '../core/core-state.ts';
+import { fault, rejected } from '../observe/errors.ts';
 import { codeOf, writeAtomic } from '../store/atomic-file.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { Daemon } from './daemon.ts';
@@ -41,7 +41,9 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
   const { clock, random, paths } = daemon.options;
   const openedAt = clock.now();
   const core = await openCore(daemon);
-  await core.listen();
+  await core.listen().catch((error: unknown) => {
+    throw fault('network', 'The local Core could not open a port on this machine. Start again.', error);
+  });
   const used = new Map<string, number>();
   let spare: SessionAccess | null = null;
 
@@ -223,14 +225,21 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
           return JSON.parse(await readFile(paths.core, 'utf8'));
         } catch (error) {
           if (codeOf(error) === 'ENOENT') return null;
-          return 'unreadable';
+          if (error instanceof SyntaxError) return 'unreadable';
+          throw fault(
+            'storage',
+            'The Turns of the local Core could not be read. Check the state folder and start again.',
+            error,
+          );
         }
       },
       save: (state: unknown) => writeAtomic(paths.core, JSON.stringify(state), random),
     };
     try {
       return await LocalCore.create({ clock, random, storage });
-    } catch {
+    } catch (error) {
+      // A disk that fails says nothing about the file, which stays where it is.
+      if (!(error instanceof CoreStateError)) throw error;
       // Kept under another name and reported; a new one begins beside it.
       const aside = `${paths.core}.broken-${clock.now()}`;
       await rename(paths.core, aside);

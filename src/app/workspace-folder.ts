@@ -1,6 +1,6 @@
 import { access, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { parse } from 'node:path';
-import { rejected } from '../observe/errors.ts';
+import { fault, rejected } from '../observe/errors.ts';
 import type { StatePaths } from '../store/paths.ts';
 
 export type FolderState = 'usable' | 'read_only' | 'unusable';
@@ -39,6 +39,14 @@ export async function existingFolder(path: string): Promise<string> {
 /** The folder of the local Core: the one named, or one of its own in the state folder. */
 export async function localWorkspace(named: string | null, paths: StatePaths): Promise<string> {
   if (named !== null) return existingFolder(named);
-  await mkdir(paths.workspace, { recursive: true, mode: 0o700 });
-  return realpath(paths.workspace);
+  try {
+    await mkdir(paths.workspace, { recursive: true, mode: 0o700 });
+    return await realpath(paths.workspace);
+  } catch (error) {
+    throw fault(
+      'workspace_unusable',
+      `The folder ${paths.workspace} could not be made. Make its parent writable for you, or name another with --workspace.`,
+      error,
+    );
+  }
 }

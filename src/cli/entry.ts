@@ -1,5 +1,8 @@
 import { main } from './main.ts';
 
+// A terminal that went away, or a reader that stopped reading, ends nothing here.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 void main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

@@ -69,6 +69,8 @@ export class Gateway {
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#upgrade(request, socket, head),
     );
+    // A connection that could not be taken (too many open files) is lost; the port goes on listening.
+    this.#server.on('error', () => undefined);
     this.#server.on('connection', (socket: Duplex) => {
       this.#open.add(socket);
       socket.on('close', () => this.#open.delete(socket));

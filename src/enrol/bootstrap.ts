@@ -112,6 +112,8 @@ function post(options: BootstrapRequest): Promise<Raw> {
     const body = JSON.stringify({ device_id: options.deviceId });
     const request = send(url, {
       method: 'POST',
+      // One question: a connection kept for later would only be one more that can break.
+      agent: false,
       timeout: bootstrapLimits.timeout,
       ...(options.signal ? { signal: options.signal } : {}),
       headers: {

@@ -13,6 +13,8 @@ export class AuditLog<S extends z.ZodType> {
   readonly #schema: S;
   readonly #onFailure: (error: Error) => void;
   #writing: Promise<void> = Promise.resolve();
+  /** The last write failed and may have left the beginning of a line. */
+  #torn = false;
 
   constructor(path: string, schema: S, onFailure: (error: Error) => void) {
     this.#path = path;
@@ -47,8 +49,11 @@ export class AuditLog<S extends z.ZodType> {
           () => 0,
         );
         if (size > auditLimits.fileBytes) await rename(this.#path, `${this.#path}.1`);
-        await appendFile(this.#path, line, { mode: 0o600 });
+        // What is left of a torn line stays one line, and does not swallow this one.
+        await appendFile(this.#path, this.#torn ? `\n${line}` : line, { mode: 0o600 });
+        this.#torn = false;
       } catch (error) {
+        this.#torn = true;
         this.#onFailure(asError(error));
       }
     });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import type { Clock } from '../platform/clock.ts';
 import { replaceFile } from '../platform/durable-file.ts';
-import type { ProcessIdentity } from '../platform/process-identity.ts';
+import type { ProcessEntry, ProcessIdentity } from '../platform/process-identity.ts';
 import { currentBootId } from '../platform/process-identity.ts';
 import { systemProcessTable, type ProcessTable } from '../platform/process-table.ts';
 import {
@@ -51,7 +51,7 @@ export interface LedgerRecord {
 /** An entry of an earlier daemon of which something still runs. */
 export interface Orphan {
   readonly entry: LedgerEntry;
-  /** Members of its tree that run now; the first process may be gone while descendants live on. */
+  /** Members of its tree that run now, none when the system would not say; the first process may be gone while descendants live on. */
   readonly pids: readonly number[];
 }
 
@@ -90,7 +90,7 @@ export class ProcessLedger {
   /**
    * Reads the ledger of `dir`; the caller holds the instance lock of that folder, so every entry found belongs to an
    * earlier daemon. A file that does not parse is renamed and named by `setAside`, never overwritten. Rejects when
-   * the folder cannot be read.
+   * the file cannot be read.
    */
   static async open(dir: string, ports: LedgerPorts): Promise<ProcessLedger> {
     const file = join(dir, FILE);
@@ -160,23 +160,35 @@ export class ProcessLedger {
     for (const id of [...this.#inherited]) {
       const entry = this.#entries.get(id);
       if (!entry) continue;
-      const members = (await ofThisBoot(entry)) ? await treeMembers(this.#ports.table, rootOf(entry)) : [];
-      if (members.length > 0) orphans.push({ entry, pids: members.map((member) => member.pid) });
-      else await this.remove(id);
+      const members = await this.#membersOf(entry);
+      if (members === null || members.length > 0)
+        orphans.push({ entry, pids: (members ?? []).map((member) => member.pid) });
+      else await this.remove(id).catch(() => undefined);
     }
     return orphans;
+  }
+
+  /** Null: the system will not say, which proves nothing. */
+  async #membersOf(entry: LedgerEntry): Promise<readonly ProcessEntry[] | null> {
+    try {
+      return (await ofThisBoot(entry)) ? await treeMembers(this.#ports.table, rootOf(entry)) : [];
+    } catch {
+      return null;
+    }
   }
 
   /** Ends what is left of an entry and verifies it. `closed` forgets the entry; may be called again after `unconfirmed`. */
   async reap(id: string): Promise<CloseResult> {
     const entry = this.#entries.get(id);
     if (!entry) return closed;
-    if (!(await ofThisBoot(entry))) {
-      await this.remove(id).catch(() => undefined);
-      return closed;
+    try {
+      if (await ofThisBoot(entry)) {
+        const end = await endTree(this.#ports, rootOf(entry), this.#ports.limits);
+        if (end.kind === 'remaining') return unconfirmed(stillRunning(end.pids));
+      }
+    } catch {
+      return unconfirmed('the processes of this machine could not be listed');
     }
-    const end = await endTree(this.#ports, rootOf(entry), this.#ports.limits);
-    if (end.kind === 'remaining') return unconfirmed(stillRunning(end.pids));
     await this.remove(id).catch(() => undefined);
     return closed;
   }

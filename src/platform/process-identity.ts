@@ -32,7 +32,11 @@ let boot: Promise<string> | null = null;
 
 /** Identity of this boot. Rejects when the platform will not say. */
 export function currentBootId(): Promise<string> {
-  boot ??= readBootId();
+  // A failure is not kept: the next caller asks again.
+  boot ??= readBootId().catch((error: unknown) => {
+    boot = null;
+    throw error;
+  });
   return boot;
 }
 
@@ -48,10 +52,10 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return now !== null && now.startTime === identity.startTime && now.bootId === identity.bootId;
 }
 
-/** One running process, or null. */
+/** One running process, or null when there is none. Rejects when the system will not say: that is no proof of an end. */
 export async function readProcess(pid: number): Promise<ProcessEntry | null> {
   if (process.platform === 'linux') {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(nullWhenGone);
     return stat === null ? null : parseStat(stat);
   }
   if (process.platform === 'win32') {
@@ -64,6 +68,13 @@ export async function readProcess(pid: number): Promise<ProcessEntry | null> {
   }
   const text = await run('/bin/ps', ['-o', PS_FORMAT, '-p', String(pid)]).catch(() => '');
   return parsePsLine(text.trim());
+}
+
+/** For a read below `/proc`: null when the process is gone, else the failure itself. */
+export function nullWhenGone(error: unknown): null {
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+    return null;
+  throw error;
 }
 
 export const POWERSHELL = ['-NoProfile', '-NonInteractive', '-Command'] as const;
@@ -109,7 +120,7 @@ async function readBootId(): Promise<string> {
 /** Standard output of a short system command; rejects when it fails or takes longer than ten seconds. */
 export function run(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(
+    const child = execFile(
       command,
       [...args],
       {
@@ -120,5 +131,6 @@ export function run(command: string, args: readonly string[]): Promise<string> {
       },
       (error, stdout) => (error ? reject(error) : resolve(stdout)),
     );
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.on('error', reject);
   });
 }

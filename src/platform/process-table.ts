@@ -1,6 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-import { parsePsLine, parseStat, POWERSHELL, PS_FORMAT, run, type ProcessEntry } from './process-identity.ts';
+import {
+  nullWhenGone,
+  parsePsLine,
+  parseStat,
+  POWERSHELL,
+  PS_FORMAT,
+  run,
+  type ProcessEntry,
+} from './process-identity.ts';
 
 /**
  * The processes of this machine, as far as they matter for ending what we started. Signals are only ever sent to
@@ -40,7 +48,7 @@ const linuxTable: ProcessTable = {
   async list() {
     const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const stats = await Promise.all(
-      names.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(() => null)),
+      names.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(nullWhenGone)),
     );
     return stats.flatMap((stat) => {
       const entry = stat === null ? null : parseStat(stat);
@@ -51,7 +59,7 @@ const linuxTable: ProcessTable = {
     const wanted = Buffer.from(`${name}=${value}\0`);
     const found = await Promise.all(
       candidates.map(async ({ pid }) => {
-        const environment = await readFile(`/proc/${pid}/environ`).catch(() => null);
+        const environment = await readFile(`/proc/${pid}/environ`).catch(nullWhenHidden);
         return environment && holds(environment, wanted) ? [pid] : [];
       }),
     );
@@ -63,6 +71,13 @@ const linuxTable: ProcessTable = {
     return true;
   },
 };
+
+/** The environment of another user's process is not shown; it was not started by this one. */
+function nullWhenHidden(error: unknown): null {
+  if (error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM'))
+    return null;
+  return nullWhenGone(error);
+}
 
 /** Whether the block of NUL-ended variables holds `wanted` as a whole variable. */
 function holds(block: Buffer, wanted: Buffer): boolean {

@@ -1,7 +1,7 @@
 import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { fault, rejected } from '../observe/errors.ts';
+import { RuntimeError, fault, rejected } from '../observe/errors.ts';
 import { identifyProcess, isRunning } from '../platform/process-identity.ts';
 import type { Random } from '../platform/random.ts';
 import { codeOf, privateFolder } from './atomic-file.ts';
@@ -21,22 +21,29 @@ export class InstanceLock {
     this.#text = text;
   }
 
-  /** @throws RuntimeError `already_running` when another live process holds it. */
+  /** @throws RuntimeError `already_running` when another live process holds it, `storage` when the disk says no. */
   static async acquire(path: string, random: Random): Promise<InstanceLock> {
     await privateFolder(dirname(path));
-    const self = await identifyProcess(process.pid);
-    if (!self) throw fault('fault', 'This process could not identify itself.');
-    const text = JSON.stringify(self);
-    const mine = join(dirname(path), `.lock.${random.hex(6)}`);
-    await writeFile(mine, text, { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    try {
+      return await InstanceLock.#acquire(path, random);
+    } catch (error) {
+      if (error instanceof RuntimeError) throw error;
       const why = codeOf(error) === 'ENOSPC' ? 'The disk is full' : 'It cannot be written';
       throw fault(
         'storage',
         `The state folder ${dirname(path)} is not usable. ${why}: make room or name another one.`,
         error,
       );
-    });
+    }
+  }
+
+  static async #acquire(path: string, random: Random): Promise<InstanceLock> {
+    const self = await identifyProcess(process.pid);
+    if (!self) throw fault('fault', 'This process could not identify itself.');
+    const text = JSON.stringify(self);
+    const mine = join(dirname(path), `.lock.${random.hex(6)}`);
     try {
+      await writeFile(mine, text, { flag: 'wx', mode: 0o600 });
       for (let attempt = 0; attempt < 5; attempt++) {
         try {
           await link(mine, path);

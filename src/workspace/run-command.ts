@@ -83,13 +83,13 @@ export async function runCommand(
   const over = new Promise<{ code: number | null }>((resolve) =>
     child.once('close', (code) => resolve({ code })),
   );
-  child.stdout.resume();
-  child.stderr.resume();
+  child.on('error', () => undefined);
+  // With too many open files there are no pipes.
+  for (const pipe of [child.stdout, child.stderr] as const) pipe?.on('error', () => undefined).resume();
   const pid = await new Promise<number | null>((resolve) => {
     child.once('spawn', () => resolve(child.pid ?? null));
     child.once('error', () => resolve(null));
   });
-  child.on('error', () => undefined);
   if (pid === null) {
     await ledger.remove(entry.id).catch(() => undefined);
     return { kind: 'missing' };

@@ -79,9 +79,13 @@ async function versionOf(
 ): Promise<string | null> {
   const abort = new AbortController();
   const text = new Promise<string>((resolve) => {
-    execFile(path, ['--version'], { env, signal: abort.signal, windowsHide: true }, (error, stdout) =>
-      resolve(error ? '' : stdout),
+    const child = execFile(
+      path,
+      ['--version'],
+      { env, signal: abort.signal, windowsHide: true },
+      (error, stdout) => resolve(error ? '' : stdout),
     );
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.on('error', () => resolve(''));
   });
   const waited = await within(clock, VERSION_LIMIT_MS, text);
   if (waited.kind === 'timeout') abort.abort();

@@ -24,7 +24,11 @@ export class LoginPath {
   }
 
   get(): Promise<string | null> {
-    this.#answer ??= this.#ask();
+    // A shell that could not be started is asked again the next time.
+    this.#answer ??= this.#ask().catch(() => {
+      this.#answer = null;
+      return null;
+    });
     return this.#answer;
   }
 
@@ -38,14 +42,16 @@ export class LoginPath {
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const answer = new Promise<string>((resolve) => {
+    const answer = new Promise<string>((resolve, reject) => {
+      // First: with too many open files there is no pipe to listen to.
+      child.once('error', reject);
       let text = '';
       child.stdout.setEncoding('utf8');
       child.stdout.on('data', (part: string) => {
         if (text.length < OUTPUT_LIMIT) text += part;
         if (between(text, marker) !== null) resolve(text);
       });
-      child.once('error', () => resolve(''));
+      child.stdout.once('error', reject);
       child.once('close', () => resolve(text));
     });
     const waited = await within(clock, LOGIN_SHELL_LIMIT_MS, answer);

@@ -81,7 +81,6 @@ export class NativeProcess {
     this.input = new LineWriter(child.stdin);
     this.output = child.stdout;
     child.stderr.on('data', (chunk: Buffer) => this.#keepError(chunk));
-    child.stderr.on('error', () => undefined);
     this.exited = ends.exited.then((exit) => {
       ports.logger.info('harness.process_ended', { pid: this.pid, ...exit, stderr: this.#stderrBytes });
       return exit;
@@ -148,17 +147,10 @@ export async function startProcess(ports: ProcessPorts, request: StartRequest): 
         error,
       );
     });
-  const child = spawn(request.command, [...request.args], {
-    cwd: request.cwd,
-    env: { ...request.env, [OWNER_VARIABLE]: owner },
-    // A new session and group on POSIX. On Windows it would open a console window; trees go by parentage there.
-    detached: systemEnvironment.platform !== 'win32',
-    windowsHide: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const ends = watchEnds(child);
-  const pid = await spawned(child);
-  if (pid === null) {
+  const child = startChild(request, owner);
+  const ends = child && watchEnds(child);
+  const pid = child && (await spawned(child));
+  if (!child || !ends || pid === null) {
     await ledger.remove(entry.id).catch(() => undefined);
     throw rejected(
       'harness_unavailable',
@@ -171,7 +163,8 @@ export async function startProcess(ports: ProcessPorts, request: StartRequest): 
   if (identity) {
     await ledger.started(entry.id, identity).catch(async (error: unknown) => {
       const { clock, table = systemProcessTable, limits = defaultLadderLimits } = ports;
-      await endTree({ clock, table }, root, limits);
+      // Should that fail too, the entry on disk leads the next start to it.
+      await endTree({ clock, table }, root, limits).catch(() => undefined);
       throw fault(
         'storage',
         'The list of started programs could not be written. Check the disk and try again.',
@@ -183,6 +176,27 @@ export async function startProcess(ports: ProcessPorts, request: StartRequest): 
   return native;
 }
 
+/** Null when the system refuses outright, which is thrown rather than emitted. */
+function startChild(request: StartRequest, owner: string): ChildProcessWithoutNullStreams | null {
+  try {
+    const child = spawn(request.command, [...request.args], {
+      cwd: request.cwd,
+      env: { ...request.env, [OWNER_VARIABLE]: owner },
+      // A new session and group on POSIX. On Windows it would open a console window; trees go by parentage there.
+      detached: systemEnvironment.platform !== 'win32',
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // What breaks is noticed where it is used; before that it must not end this process.
+    child.on('error', () => undefined);
+    // With too many open files there are none.
+    for (const pipe of child.stdio) pipe?.on('error', () => undefined);
+    return child;
+  } catch {
+    return null;
+  }
+}
+
 interface ChildEnds {
   readonly exited: Promise<ProcessExit>;
   /** Exited, and every output pipe has ended. */
@@ -191,7 +205,6 @@ interface ChildEnds {
 
 /** Listens from the first moment: a program can be gone before its start has been recorded. */
 function watchEnds(child: ChildProcessWithoutNullStreams): ChildEnds {
-  child.on('error', () => undefined);
   return {
     exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
     closed: new Promise((resolve) => child.once('close', resolve)),

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ProcessLedger } from '../../../src/ownership/process-ledger.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { identifyProcess, readProcess } from '../../../src/platform/process-identity.ts';
+import { systemProcessTable } from '../../../src/platform/process-table.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { bundledScript } from '../../support/bundled-script.ts';
 
@@ -29,6 +30,22 @@ describe('the ledger on disk', () => {
     await ledger.started(entry.id, { pid: 42, startTime: '7', bootId: 'b' });
     expect((await open()).entries[0]?.process).toEqual({ pid: 42, startTime: '7', bootId: 'b' });
     await ledger.remove(entry.id);
+    expect((await open()).entries).toEqual([]);
+  });
+
+  test('a system that will not list its processes proves no end: the entry stays and is tried again', async () => {
+    const entry = await (await open()).record({ owner: 'o1', purpose: 'Agent' });
+    let says = false;
+    const table = {
+      ...systemProcessTable,
+      list: () => (says ? Promise.resolve([]) : Promise.reject(new Error('EMFILE'))),
+    };
+    const ledger = await ProcessLedger.open(dir, { ...ports, table });
+    expect(await ledger.orphans()).toEqual([{ entry, pids: [] }]);
+    expect((await ledger.reap(entry.id)).state).toBe('unconfirmed');
+    expect((await open()).entries).toEqual([entry]);
+    says = true;
+    expect((await ledger.reap(entry.id)).state).toBe('closed');
     expect((await open()).entries).toEqual([]);
   });
 
