@@ -5,6 +5,7 @@ import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts'
 import type { BoundRuntime } from './binding.ts';
 import type { CommandHandlers } from './command-gate.ts';
 import type { Daemon } from './daemon.ts';
+import { collectDiagnostics } from './diagnostics.ts';
 import { runDoctor } from './doctor.ts';
 import { usageView } from './projection.ts';
 
@@ -21,6 +22,14 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     }
     return daemon.local;
   };
+  const check = (): ReturnType<typeof runDoctor> =>
+    runDoctor({
+      paths: daemon.options.paths,
+      credentials: daemon.options.credentials,
+      harnesses: daemon.harnesses,
+      bindings: [...daemon.bindings.values()],
+      openCleanup: daemon.projection.cleanup.length,
+    });
   return {
     'view.get': () => Promise.resolve(daemon.publisher.current()),
 
@@ -105,15 +114,20 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       throw rejected('not_found', 'There is nothing left to clean up under this id.');
     },
 
-    'doctor.run': async () => ({
-      checks: await runDoctor({
-        paths: daemon.options.paths,
-        credentials: daemon.options.credentials,
-        harnesses: daemon.harnesses,
-        bindings: [...daemon.bindings.values()],
-        openCleanup: daemon.projection.cleanup.length,
-      }),
-    }),
+    'doctor.run': async () => ({ checks: await check() }),
+    'diagnostics.collect': async () => {
+      const checks = await check();
+      const { clock, version, paths } = daemon.options;
+      const { redactor } = daemon;
+      return collectDiagnostics({
+        now: clock.now(),
+        version,
+        paths,
+        redactor,
+        view: daemon.publisher.current(),
+        checks,
+      });
+    },
     'logs.tail': async ({ lines }) => ({ lines: await tailLog(daemon.options.paths.logs, lines) }),
     'settings.get': () => Promise.resolve(daemon.settings.value),
     'settings.set': async (change) => {

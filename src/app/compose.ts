@@ -55,6 +55,7 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
     version: options.version,
     config,
     credentials,
+    redactor,
     targets: options.targets,
     createHarnesses: (ledger) =>
       createHarnessRegistry({

@@ -6,6 +6,7 @@ import { AuditLog } from '../observe/audit.ts';
 import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
+import { Redactor } from '../observe/redact.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
 import type { Clock } from '../platform/clock.ts';
 import { systemEnvironment } from '../platform/environment.ts';
@@ -50,6 +51,8 @@ export interface DaemonOptions {
   readonly credentials: CredentialDesk;
   /** Where the log lies, for `logs.tail`. */
   createHarnesses(ledger: ProcessLedger): Promise<HarnessSource>;
+  /** Masks what this process was given as secrets. */
+  readonly redactor?: Redactor;
   /** Bindings to serve besides the local Core. */
   readonly targets: readonly BindingTarget[];
   /** Null: no local Core. */
@@ -67,6 +70,7 @@ const shownHistory = 200;
 export class Daemon {
   readonly options: DaemonOptions;
   readonly health: Health;
+  readonly redactor: Redactor;
   readonly projection: Projection;
   readonly publisher: ViewPublisher;
   readonly bindings = new Map<string, BoundRuntime>();
@@ -101,6 +105,7 @@ export class Daemon {
     this.publisher = new ViewPublisher(clock, () => this.#buildView());
     const changed = (): void => this.publisher.changed();
     this.health = new Health(clock, changed);
+    this.redactor = options.redactor ?? new Redactor();
     this.projection = new Projection({
       clock,
       onChange: changed,

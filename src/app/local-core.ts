@@ -47,8 +47,9 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
   const used = new Map<string, number>();
   let spare: SessionAccess | null = null;
 
-  const connect = (access: SessionAccess): BoundRuntime =>
-    daemon.serve(
+  const connect = (access: SessionAccess): BoundRuntime => {
+    daemon.redactor.register(access.credential);
+    return daemon.serve(
       {
         name: bindingName,
         local: true,
@@ -65,6 +66,7 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
       },
       keyOf(access.sessionId),
     );
+  };
   const prepareSpare = async (harness: string): Promise<SessionAccess> => {
     const access = await core.createSession({ harness, workspaceDirectory: workspace });
     connect(access);

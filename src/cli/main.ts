@@ -5,6 +5,7 @@ import { answerCommand } from './answer.ts';
 import { parseArguments, type Parsed } from './arguments.ts';
 import { cleanupCommand } from './cleanup.ts';
 import { conformanceCommand } from './conformance.ts';
+import { diagnosticsCommand } from './diagnostics.ts';
 import { doctorCommand } from './doctor.ts';
 import { logsCommand } from './logs.ts';
 import { Output, exitCodes, type ExitCode } from './output.ts';
@@ -26,6 +27,7 @@ const table: Readonly<Record<string, CliCommand>> = {
   resume: resumeCommand,
   cleanup: cleanupCommand,
   doctor: doctorCommand,
+  diagnostics: diagnosticsCommand,
   logs: logsCommand,
   conformance: conformanceCommand,
 };

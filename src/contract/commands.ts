@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSchema, diagnosticsSchema } from './diagnostics.ts';
 import { journalEntrySchema } from './journal.ts';
 import { historyOutcomes, viewSchema, type View } from './view.ts';
 
@@ -29,13 +30,6 @@ export const turnSummarySchema = z.object({
   state: z.enum(['queued', 'starting', 'running', 'cancelling', 'settling', 'ended']),
   started_at: z.iso.datetime(),
   outcome: z.enum(['completed', 'failed', 'cancelled', 'unknown']).nullable(),
-});
-
-export const checkSchema = z.object({
-  name: z.string(),
-  ok: z.boolean(),
-  text: z.string(),
-  next: z.string().nullable(),
 });
 
 export const settingsSchema = z.object({
@@ -114,6 +108,8 @@ export const commands = {
   /** Ends the resource by force where possible and records that its end was not proven. */
   'cleanup.force': { request: z.strictObject({ id }), answer: done },
   'doctor.run': { request: empty, answer: z.object({ checks: z.array(checkSchema) }) },
+  /** Everything a fault can be understood by, without secrets or payloads. */
+  'diagnostics.collect': { request: empty, answer: diagnosticsSchema },
   'logs.tail': {
     request: z.strictObject({ lines: z.number().int().min(1).max(5_000).default(100) }),
     answer: z.object({ lines: z.array(z.string()) }),

@@ -13,6 +13,10 @@ test('a registered secret is masked in every form it may be written in', () => {
     Buffer.from(secret).toString('base64'),
     Buffer.from(`x${secret}`).toString('base64'),
     Buffer.from(`xy${secret}z`).toString('base64url'),
+    Buffer.from(Buffer.from(secret).toString('base64')).toString('base64'),
+    Buffer.from(secret, 'utf16le').toString('hex'),
+    secret.replaceAll('"', '&quot;'),
+    secret.replaceAll('=', '=3D'),
   ];
   for (const text of texts) {
     const out = redactor.redact(`before ${text} after`);
