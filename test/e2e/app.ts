@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ export class DesktopBed {
   readonly workspace: string;
   readonly model: FakeModel | null;
   app: ElectronApplication;
+  /** Kept apart: Playwright forgets it as soon as the app has exited. */
+  process: ChildProcess;
   window: Page;
 
   private constructor(
@@ -29,6 +31,7 @@ export class DesktopBed {
     this.workspace = init.workspace;
     this.model = init.model;
     this.app = init.app;
+    this.process = init.app.process();
     this.window = init.window;
   }
 
@@ -66,6 +69,7 @@ export class DesktopBed {
   /** Starts the app again on the same state. */
   async reopen(args: readonly string[] = []): Promise<void> {
     this.app = await launch(this.home, this.stateDir, this.workspace, args);
+    this.process = this.app.process();
     this.window = await this.app.firstWindow();
   }
 
@@ -105,7 +109,7 @@ export class DesktopBed {
   }
 
   async close(): Promise<void> {
-    const process_ = this.app.process();
+    const process_ = this.process;
     if (process_.exitCode === null && process_.signalCode === null) {
       const gone = new Promise((done) => process_.once('exit', done));
       process_.kill('SIGTERM');

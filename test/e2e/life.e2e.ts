@@ -25,7 +25,7 @@ test('closing the window keeps the Runtime, and a second start brings it back', 
     await bed.window.close();
     expect((await bed.view()).runtime.state).toBe('running');
     const opened = bed.app.waitForEvent('window');
-    const second = bed.app.process().spawnfile;
+    const second = bed.process.spawnfile;
     execFileSync(second, ['--no-sandbox', `--state-dir=${bed.stateDir}`], { stdio: 'ignore' });
     bed.window = await opened;
     await expect(bed.window.getByRole('navigation', { name: 'Main' })).toBeVisible();
@@ -61,7 +61,7 @@ test('kill -9 with a Harness at work: the next start ends what was left, and sho
     await bed.startTurn('Run something');
     await bed.cli('answer', await waitForPrompt(bed), '--allow');
     await until(async () => (running('sleep 1000') ? true : null), 'the command');
-    const process_ = bed.app.process();
+    const process_ = bed.process;
     const gone = new Promise((done) => process_.once('exit', done));
     process_.kill('SIGKILL');
     await gone;
@@ -95,7 +95,7 @@ test('SIGTERM with a Turn at work ends it, leaves no process and exits', async (
     await bed.startTurn('Run something');
     await bed.cli('answer', await waitForPrompt(bed), '--allow');
     await until(async () => (running('sleep 1000') ? true : null), 'the command');
-    const process_ = bed.app.process();
+    const process_ = bed.process;
     const gone = new Promise<number | null>((done) => process_.once('exit', (code) => done(code)));
     process_.kill('SIGTERM');
     expect(await gone).toBe(0);
