@@ -9,6 +9,14 @@ import { isJsonObject } from '../protocol/presence.ts';
 import type { RouteError } from '../core/http-routes.ts';
 import type { ScriptFrame } from './scenario.ts';
 
+/** Told of everything that goes either way, in order, with the number of its connection. */
+export interface ScriptedCoreWitness {
+  opened(connection: number): void;
+  said(connection: number, frame: ScriptFrame): void;
+  heard(connection: number, frame: ScriptFrame): void;
+  lost(connection: number): void;
+}
+
 /** What the scripted Core waits for: a frame, or the end of the connection. */
 export type Incoming =
   | { readonly kind: 'frame'; readonly frame: ScriptFrame }
@@ -43,6 +51,8 @@ export class ScriptedCore {
   #connection: CoreConnection | null = null;
   #connections = 0;
   #heartbeat: HeartbeatPayload | null = null;
+  /** For whoever writes a history of the exchange. */
+  witness: ScriptedCoreWitness | null = null;
   #onReady: (() => void)[] = [];
   #onDial: (() => void)[] = [];
   #onJoin: (() => void)[] = [];
@@ -57,6 +67,7 @@ export class ScriptedCore {
         connected: (connection) => {
           this.#connection = connection;
           this.#connections++;
+          this.witness?.opened(this.#connections);
           this.#heartbeat = null;
           for (const joined of this.#onJoin.splice(0)) joined();
         },
@@ -69,7 +80,9 @@ export class ScriptedCore {
           for (const ready of this.#onReady.splice(0)) ready();
         },
         ended: (end, connection) => {
-          if (connection === this.#connection) this.#push({ kind: 'closed', end });
+          if (connection !== this.#connection) return;
+          this.witness?.lost(this.#connections);
+          this.#push({ kind: 'closed', end });
         },
       },
     });
@@ -135,6 +148,7 @@ export class ScriptedCore {
   }
 
   send(frame: ScriptFrame): boolean {
+    this.witness?.said(this.#connections, frame);
     const { type, id, payload } = frame;
     const body = Object.keys(payload).length > 0 ? { payload } : {};
     return this.sendText(JSON.stringify({ type, ...(id === '' ? {} : { id }), ...body }));
@@ -185,7 +199,9 @@ export class ScriptedCore {
     // As it was written: a zero value that should have been left out is a difference.
     const payload = decodeEnvelope(received.frame.text)?.payload;
     const { type, id } = received.frame;
-    this.#push({ kind: 'frame', frame: { type, id, payload: isJsonObject(payload) ? payload : {} } });
+    const frame = { type, id, payload: isJsonObject(payload) ? payload : {} };
+    this.witness?.heard(this.#connections, frame);
+    this.#push({ kind: 'frame', frame });
   }
 
   #push(incoming: Incoming): void {

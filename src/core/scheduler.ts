@@ -25,6 +25,8 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #drivers = new Map<string, TurnDriver>();
+  /** Sessions with a Turn at work, or with an admission that is being given back. */
+  readonly #taken = new Set<string>();
   /** Turns that are queued again after a start that took nothing. */
   readonly #attempts = new Map<string, 1 | 2>();
   readonly #retries = new Map<string, Timer>();
@@ -52,8 +54,9 @@ export class Scheduler {
   /** Looks again: a Turn was added or ended, or the Runtime said what it offers. */
   schedule(session: SessionRecord): void {
     if (this.#stopped || session.ended || this.#retries.has(session.sessionId)) return;
+    if (this.#taken.has(session.sessionId)) return;
     const turn = this.#options.book.openTurns(session.sessionId)[0];
-    if (!turn || this.#drivers.has(turn.runId)) return;
+    if (!turn) return;
     const connection = this.#options.connectionOf(session.deviceId);
     const admission = admit(session, connection);
     if (admission.kind === 'never') this.#endQueued(turn, 'failed', admission.code);
@@ -101,7 +104,12 @@ export class Scheduler {
       changed: () => this.#options.turnChanged(turn),
       delta: (text) => this.#options.delta(turn, text),
       over: (state) => this.#over(session, turn, state),
+      free: () => {
+        this.#taken.delete(session.sessionId);
+        this.schedule(session);
+      },
     });
+    this.#taken.add(session.sessionId);
     this.#drivers.set(turn.runId, driver);
     driver.begin();
   }

@@ -31,10 +31,14 @@ export interface TurnDriverOptions {
   readonly delta: (text: string) => void;
   /** The driver is through with the Turn: it ended, or it is queued again. */
   readonly over: (state: TurnState) => void;
+  /** Nothing of it holds the Session any more: the next Turn may be prepared. */
+  readonly free: () => void;
 }
 
 /** How long a preparation is watched: its lifetime and what a reply may take on top. */
 const PREPARATION_WATCH_MS = ADMISSION_LIFETIME_MS + 30_000;
+/** How long the answer to a release is waited for. */
+const RELEASE_WATCH_MS = 10_000;
 
 /** Carries out one Turn on one connection: feeds what it observes to `turnStep` and does what that says. */
 export class TurnDriver {
@@ -47,9 +51,9 @@ export class TurnDriver {
   #preparation: PreparationSubscription | undefined;
   #run: RunSubscription | undefined;
   #watch: Timer | undefined;
-  /** The newest handle seen for the request, and whether the admission is to be given back. */
+  /** The newest handle seen for the request, and how far the admission is given back. */
   #handle = '';
-  #releasing = false;
+  #giveBack: 'no' | 'when known' | 'asked' = 'no';
   readonly #writtenTimers = new Map<string, Timer>();
 
   constructor(options: TurnDriverOptions) {
@@ -105,7 +109,10 @@ export class TurnDriver {
     else if (before !== state) this.#options.changed();
     const queuedAgain = state.kind === 'queued' && before.kind !== 'queued';
     if (queuedAgain) this.#watch?.cancel();
-    if (state.kind === 'ended' || queuedAgain) this.#options.over(state);
+    if (state.kind !== 'ended' && !queuedAgain) return;
+    this.#options.over(state);
+    // An admission that is being given back still holds the Session's Executor.
+    if (this.#giveBack === 'no') this.#options.free();
   }
 
   #perform(effect: TurnEffect): void {
@@ -124,7 +131,7 @@ export class TurnDriver {
         this.#start();
         return;
       case 'release':
-        this.#releasing = true;
+        this.#giveBack = 'when known';
         this.#release();
         return;
       case 'cancel':
@@ -165,24 +172,33 @@ export class TurnDriver {
       if (subscription !== this.#preparation) return;
       if (observation.kind === 'end') {
         if (observation.end !== 'complete') this.#dispatch({ type: 'preparation_over' });
+        this.#givenBack();
         return;
       }
-      this.#handle = observation.event.handle ?? this.#handle;
+      const status = observation.event;
+      this.#handle = status.handle ?? this.#handle;
       // A Turn that was cancelled before its handle was known is given back as soon as it is.
-      if (this.#state.kind !== 'ended') this.#dispatch({ type: 'status', status: observation.event });
-      else if (observation.event.state === 'rejected') subscription.end('unsubscribed');
+      if (this.#state.kind !== 'ended') this.#dispatch({ type: 'status', status });
+      else if (status.state === 'rejected') subscription.end('unsubscribed');
       else this.#release();
     }
   }
 
   #release(): void {
-    if (!this.#releasing || this.#handle === '') return;
-    this.#releasing = false;
-    this.#options.connection.send('execution_release', {
-      id: this.#requestId,
-      payload: { handle: this.#handle },
-    });
-    this.#preparation?.end('unsubscribed');
+    if (this.#giveBack !== 'when known' || this.#handle === '') return;
+    const { clock, connection } = this.#options;
+    const subscription = this.#preparation;
+    this.#giveBack = 'asked';
+    const payload = { handle: this.#handle };
+    connection.send('execution_release', { id: this.#requestId, payload });
+    clock.after(RELEASE_WATCH_MS, () => subscription?.end('unsubscribed'), { background: true });
+  }
+
+  /** The admission is gone, or nothing more will be heard of it: the Session's next Turn may be prepared. */
+  #givenBack(): void {
+    if (this.#giveBack === 'no' || this.#state.kind !== 'ended') return;
+    this.#giveBack = 'no';
+    this.#options.free();
   }
 
   #start(): void {
@@ -302,7 +318,7 @@ export class TurnDriver {
     this.#steering({ type: 'over' });
     this.#desk.clear();
     this.#run?.end('unsubscribed');
-    if (!this.#releasing) this.#preparation?.end('unsubscribed');
+    if (this.#giveBack === 'no') this.#preparation?.end('unsubscribed');
   }
 
   /** The record is what others see and what is stored. */

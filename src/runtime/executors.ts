@@ -184,7 +184,9 @@ export class Executors {
       const outcome = await record.offered.adapter.prepare({ ...request, stateDir }, record.abort.signal);
       if (outcome.kind === 'ready') {
         record.native = outcome.executor;
-        record.nativeSessionId = outcome.executor.nativeSessionId;
+        // Prepared to continue a native Session, it is that one's until a Turn says otherwise.
+        record.nativeSessionId =
+          outcome.executor.nativeSessionId ?? request.configuration.agent_session_id ?? null;
         void outcome.executor.broken.then(() => this.#broke(record));
         ok = !record.abort.signal.aborted && !isInvalid(record.state);
       } else {

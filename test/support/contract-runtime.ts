@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BoundRuntime, type BindingTarget } from '../../src/app/binding.ts';
 import { contractProfile, scenarioBinding, scenarioWorkspace } from '../../src/conformance/profile.ts';
 import type { RuntimeSubject } from '../../src/conformance/player.ts';
+import { History } from '../../src/conformance/history.ts';
 import type { Scenario } from '../../src/conformance/scenario.ts';
 import { contractCredential, contractDevice, ScriptedCore } from '../../src/conformance/scripted-core.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
@@ -14,6 +15,7 @@ import { ContractControl } from './contract-control.ts';
 import { ControlledHarness } from './controlled-harness.ts';
 import { realWorkspace } from './real-workspace.ts';
 import { FakeClock } from './fake-clock.ts';
+import { RecordedHarness } from './recorded-harness.ts';
 import { countingRandom } from './router-bed.ts';
 
 /**
@@ -25,6 +27,8 @@ export class ContractRuntime {
   readonly harness = new ControlledHarness();
   readonly clock = new FakeClock();
   readonly facts: RuntimeFact[] = [];
+  /** What the scripted Core, the Harness and the person saw. */
+  readonly history = new History();
   readonly #bound: BoundRuntime;
   readonly #folder: string | null;
 
@@ -49,6 +53,13 @@ export class ContractRuntime {
           : { ...scenarioBinding, workspace: this.#folder, recordedDirectory: this.#folder },
       secret: () => Promise.resolve({ kind: 'ok', secret: contractCredential }),
     };
+    const adapter = new RecordedHarness(this.harness, this.history);
+    core.witness = {
+      opened: (on) => this.history.add({ by: 'link', does: 'opens', on }),
+      said: (on, frame) => this.history.add({ by: 'core', does: 'says', on, frame }),
+      heard: (on, frame) => this.history.add({ by: 'core', does: 'hears', on, frame }),
+      lost: (on) => this.history.add({ by: 'link', does: 'loses', on }),
+    };
     this.#bound = new BoundRuntime(target, {
       clock: this.clock,
       random: countingRandom(),
@@ -57,14 +68,21 @@ export class ContractRuntime {
       version: '0.0.0',
       interactions: { policy: policy ?? 'ask', answeredBy: answered_by ?? 'both', timeoutMs: null },
       executorIdleMs: 60 * 60_000,
-      harnesses: () => [{ adapter: this.harness, probe: this.harness.offer() }],
+      harnesses: () => [{ adapter, probe: this.harness.offer() }],
       stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),
       workspace: ({ workspace: root }) =>
         realWorkspace({ root, stateDir: `${root}-state`, ...scenarioBinding }),
       paused: () => false,
-      onFact: (_binding, fact) => this.facts.push(fact),
+      onFact: (_binding, fact) => this.#fact(fact),
       onChange: () => undefined,
     });
+  }
+
+  #fact(fact: RuntimeFact): void {
+    this.facts.push(fact);
+    if (fact.type !== 'interaction_opened') return;
+    const { id: interaction, runId: run, request } = fact;
+    this.history.add({ by: 'person', does: 'sees', interaction, run, key: request.native.key });
   }
 
   static async open(scenario: Scenario): Promise<ContractRuntime> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { checkHistory } from '../../../src/conformance/history-checker.ts';
 import { playRuntime } from '../../../src/conformance/player.ts';
 import { ContractRuntime } from '../../support/contract-runtime.ts';
 import { allScenarios } from '../../support/scenario-files.ts';
@@ -17,6 +18,7 @@ describe('the Runtime side of the wire scenarios', () => {
           return context.skip(result.reason);
         }
         expect(result).toEqual({ kind: 'held' });
+        expect(checkHistory(runtime.history.events)).toEqual([]);
       } finally {
         await runtime.close();
       }

@@ -160,7 +160,7 @@ export class ScheduleBed {
 
   #nativeIdOf(run: string): string | null {
     const turn = this.#harness.turns.find((candidate) => candidate.runId === run && candidate.began);
-    return turn ? `native-${turn.executor.number}` : null;
+    return turn?.executor.session ?? null;
   }
 
   #apply(operation: Operation): void {

@@ -75,7 +75,7 @@ export class ScheduleHarness implements HarnessAdapter {
 
   prepare(request: PrepareRequest): Promise<PrepareOutcome> {
     const number = this.history.nextExecutor();
-    const executor = new ScheduleExecutor(this, number);
+    const executor = new ScheduleExecutor(this, number, request.configuration.agent_session_id);
     this.executors.push(executor);
     this.history.add({ by: 'harness', does: 'prepares', executor: number, session: request.sessionId });
     const outcome = (result: 'ready' | 'leftover' | 'nothing'): PrepareOutcome => {
@@ -122,14 +122,17 @@ export class ScheduleHarness implements HarnessAdapter {
 export class ScheduleExecutor implements Executor {
   readonly nativeSessionId = null;
   readonly number: number;
+  /** The native Session that its Turns name in their outcome. */
+  readonly session: string;
   readonly broken: Promise<string>;
   readonly #harness: ScheduleHarness;
   #break: (reason: string) => void = () => undefined;
   closed = false;
 
-  constructor(harness: ScheduleHarness, number: number) {
+  constructor(harness: ScheduleHarness, number: number, continues: string | undefined) {
     this.#harness = harness;
     this.number = number;
+    this.session = continues ?? `native-${number}`;
     this.broken = new Promise((resolve) => (this.#break = resolve));
   }
 
@@ -191,6 +194,8 @@ export class ScheduleTurn implements HarnessTurn {
   #settle: (settlement: Settlement) => void = () => undefined;
   #raised = 0;
   began = false;
+  cancelled = false;
+  saidDone = false;
   over = false;
 
   constructor(
@@ -213,6 +218,7 @@ export class ScheduleTurn implements HarnessTurn {
   }
 
   cancel(): Promise<void> {
+    this.cancelled = true;
     this.#harness.history.add({ by: 'harness', does: 'is cancelled', run: this.runId });
     if (this.#harness.cooperating) this.end();
     return this.#harness
@@ -223,7 +229,7 @@ export class ScheduleTurn implements HarnessTurn {
     return this.#settlement;
   }
   outcome(): DonePayload {
-    return { content: 'so far', metadata: { agent_session_id: `native-${this.executor.number}` } };
+    return { content: 'so far', metadata: { agent_session_id: this.executor.session } };
   }
 
   steer(input: MessageInput, onWritten: () => void): Promise<SteerResult> {
@@ -327,6 +333,7 @@ export class ScheduleTurn implements HarnessTurn {
   /** Emitted once by a healthy Turn; a schedule may repeat it. */
   sayDone(): void {
     if (this.over) return;
+    this.saidDone = true;
     this.#say({ type: 'done', payload: { content: 'Hello' } });
   }
 

@@ -124,7 +124,7 @@ export class ReferenceModel {
     const configurationPrint = printOf(configuration);
     if (!existing) {
       if (this.usage.total >= limits.total) return reject('executor_capacity');
-      const executor = this.#newExecutor(session, configurationPrint);
+      const executor = this.#newExecutor(session, configuration);
       return [this.#grant(id, print, executor, 'preparing')];
     }
     if (existing.print !== configurationPrint) return reject('configuration_conflict');
@@ -202,7 +202,7 @@ export class ReferenceModel {
     if (existing && (!isIdle(existing) || existing.print !== print)) return refused;
     const { active, total } = this.usage;
     if (active >= limits.active || (!existing && total >= limits.total)) return refused;
-    this.#newRun(run, existing ?? this.#newExecutor(session, print), true);
+    this.#newRun(run, existing ?? this.#newExecutor(session, payload), true);
     return [];
   }
 
@@ -431,16 +431,17 @@ export class ReferenceModel {
     return this.runs.has(run) || this.#untold.has(run);
   }
 
-  #newExecutor(session: string, print: string): ModelExecutor {
+  #newExecutor(session: string, configuration: Readonly<Record<string, unknown>>): ModelExecutor {
+    const continues = configuration['agent_session_id'];
     const executor: ModelExecutor = {
       session,
-      print,
+      print: printOf(configuration),
       number: 0,
       native: 'preparing',
       invalid: false,
       admission: null,
       run: null,
-      nativeId: null,
+      nativeId: typeof continues === 'string' ? continues : null,
     };
     this.executors.set(session, executor);
     return executor;
