@@ -89,7 +89,8 @@ export const historyRules: readonly HistoryRule[] = [
         if (event.does === 'opens') over.clear();
         // A Run id may be used again by a later start.
         if (event.does === 'starts') over.delete(event.run);
-        if (event.does === 'says' && event.frame.type === 'prompt_request') over.delete(event.frame.id);
+        if (event.does === 'says' && event.frame.type === 'prompt_request')
+          over.delete(startedRun(event.frame) ?? '');
         if (event.does !== 'hears' || !runOutput.has(event.frame.type)) continue;
         if (over.has(event.frame.id))
           wrong.push(`${event.frame.type} of Run ${event.frame.id} after its done`);
@@ -138,7 +139,8 @@ export const historyRules: readonly HistoryRule[] = [
       for (const event of events) {
         if (event.does === 'opens') gaps.clear();
         if (event.does === 'starts') gaps.delete(event.run);
-        if (event.does === 'says' && event.frame.type === 'prompt_request') gaps.delete(event.frame.id);
+        if (event.does === 'says' && event.frame.type === 'prompt_request')
+          gaps.delete(startedRun(event.frame) ?? '');
         if (event.does === 'gives up' && runOutput.has(event.frame.type)) gaps.add(event.frame.id);
         else if (event.does === 'takes' && runOutput.has(event.frame.type) && gaps.has(event.frame.id))
           wrong.push(`${event.frame.type} of Run ${event.frame.id} after a gap`);

@@ -9,9 +9,15 @@ import type { AdmissionHost } from './admissions.ts';
  */
 export class DirectRuns {
   readonly #host: AdmissionHost;
+  /** Runs whose refusal is being told: nothing else may be told of them in between. */
+  readonly #refusing = new Set<string>();
 
   constructor(host: AdmissionHost) {
     this.#host = host;
+  }
+
+  refuses(runId: string): boolean {
+    return this.#refusing.has(runId);
   }
 
   receive(runId: string, payload: PromptRequestPayload, trace: string | undefined, text: string): void {
@@ -65,9 +71,11 @@ export class DirectRuns {
   async #refuse(runId: string, why: string, trace: string | undefined): Promise<void> {
     const { sender } = this.#host;
     const more = trace !== undefined ? { trace } : {};
+    this.#refusing.add(runId);
     const told = await sender.send({ type: 'error', id: runId, payload: { error: why }, ...more }, null);
     if (told === 'written')
       await sender.send({ type: 'done', id: runId, payload: { content: '' }, ...more }, null);
+    this.#refusing.delete(runId);
   }
 
   #run(

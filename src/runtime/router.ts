@@ -88,7 +88,7 @@ export class Router {
       mutationActive: () => blockedBy('prepare', this.#present()) !== null,
       runtimePreparationActive: () => blockedBy('prepare_read_only', this.#present()) !== null,
       run: (id) => this.#runs.get(id),
-      runIdTaken: (id) => this.#runs.has(id) || this.#untold.has(id),
+      runIdTaken: (id) => this.#runs.has(id) || this.#untold.has(id) || this.#direct.refuses(id),
       createRun: (init) => this.#createRun(init),
       drop: (reason) => this.#drop(reason),
       closed: () => this.#closed,

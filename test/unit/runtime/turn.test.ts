@@ -280,6 +280,40 @@ describe('a prepared Turn', () => {
     expect(bed.router.usage.total).toBe(0);
   });
 
+  test('a Run id whose refusal is still being told is taken', async () => {
+    const bed = new RouterBed();
+    const prompt = (kind: string): Promise<void> =>
+      bed.raw(
+        JSON.stringify({
+          type: 'prompt_request',
+          id: 'run',
+          payload: {
+            agent_kind: kind,
+            conversation_id: '',
+            run_id: 'run',
+            input: [{ content: [{ type: 'input_text', text: 'hello' }] }],
+            strict_resume: true,
+            disable_execution_environment: true,
+          },
+        }),
+      );
+    let write = (): void => undefined;
+    bed.onSend = () => new Promise((resolve) => (write = () => resolve('written')));
+    await prompt('other');
+    // Its done would end this one, and another refusal would be told in the middle of the first.
+    await prompt('contract');
+    await prompt('other');
+    bed.onSend = () => 'written';
+    write();
+    await settle();
+    expect(bed.take().map((frame) => frame.type)).toEqual(['error', 'done']);
+    expect(bed.harness.executors).toEqual([]);
+    await prompt('contract');
+    await bed.harness.last.finish('ok');
+    await settle();
+    expect(bed.take().map((frame) => frame.type)).toEqual(['done']);
+  });
+
   test('a fifth active Executor is refused with preparation_capacity', async () => {
     const bed = new RouterBed();
     for (const n of [1, 2, 3, 4]) await bed.prepare(`p${n}`, `s${n}`);
