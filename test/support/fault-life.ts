@@ -160,6 +160,8 @@ function soon<T>(promise: Promise<T>, what: string, ms = waitMs): Promise<T> {
 }
 
 interface Known {
+  /** A condition lasts: the connection or the Turn may rightly wait for its end, everything else may not. */
+  readonly lasts: boolean;
   settings: string[];
   remembered: number;
 }
@@ -175,6 +177,10 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
       return null;
     }
   };
+  const late = (error: unknown): void => {
+    if (!known.lasts) problems.push(told(error));
+  };
+  const patience = known.lasts ? 500 : waitMs;
   injector.phase = 'serve';
   await soon(
     new Promise<void>((resolve) => {
@@ -187,7 +193,8 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
       });
     }),
     'the connection to the local Core',
-  ).catch((error: unknown) => problems.push(told(error)));
+    patience,
+  ).catch(late);
   const client = await ControlClient.connect(daemon.options.paths.control).catch(() => null);
   if (client) await soon(client.call('view.get', {}), 'view.get over the socket').catch(() => undefined);
   injector.phase = 'turn';
@@ -208,8 +215,8 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
         void look();
       }),
       'the Turn',
-      6_000,
-    ).catch((error: unknown) => problems.push(told(error)));
+      2 * patience,
+    ).catch(late);
   }
   answering();
   injector.phase = 'commands';
@@ -219,7 +226,7 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
   await desk.store?.set('other', 'another-secret').catch(() => undefined);
   await call('credentials.choose', { choice: 'file' });
   await desk.store?.set('third', 'a-third-secret').catch(() => undefined);
-  await call('doctor.run', {});
+  await call('diagnostics.collect', {});
   await call('logs.tail', { lines: 100 });
   await call('runtime.pause', {});
   await call('runtime.resume', {});
@@ -325,7 +332,8 @@ async function live(seed: string | null, faults: readonly Fault[], number: numbe
     chmodSync(join(root, 'agent.sh'), 0o755);
   } else cpSync(seed, root, { recursive: true });
   const problems: string[] = [];
-  const known: Known = { settings: ['dark'], remembered: 0 };
+  const lasts = faults.some(({ site }) => site === 'lasting');
+  const known: Known = { lasts, settings: ['dark'], remembered: 0 };
   let refused: string | null = null;
   loose.length = 0;
   injector.begin(root, faults);
