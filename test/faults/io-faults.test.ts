@@ -11,7 +11,7 @@ import type { LifeReport } from '../support/fault-life.ts';
  * Rounds over all calls, each with other kinds of failure, and how many occurrences of one site each round fails; later
  * ones of the same site take the same way through the code.
  */
-const rounds = [4, 3, 2] as const;
+const rounds = [4, 2, 2] as const;
 /** Moments from which a condition lasts to the end of the life. */
 const lastingMoments = 16;
 const workers = 2;
