@@ -364,7 +364,7 @@ async function live(seed: string | null, faults: readonly Fault[], number: numbe
     const left = await leftRunning(root);
     if (left.length > 0) problems.push(`left running: ${left.join(', ')}`);
     problems.push(...loose.splice(0).map((what) => `later start: ${what}`));
-    rmSync(root, { recursive: true, force: true });
+    remove(root);
   }
   return { ...report, refused, problems, ms: Math.round(performance.now() - began) };
 }
@@ -375,6 +375,15 @@ async function leftRunning(root: string): Promise<number[]> {
     const left = processesWith(root);
     if (left.length === 0 || tries === 40) return left;
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The last line of the log may still be on its way; what it leaves goes with the folder of all lives. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  } catch {
+    // Not empty yet.
   }
 }
 
@@ -420,7 +429,12 @@ const seed = join(base, 'life-0');
 process.stdout.write(`${JSON.stringify({ ...seedReport, calls: [] })}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
   const faults = JSON.parse(line) as Fault[];
-  process.stdout.write(`${JSON.stringify(await live(seed, faults, number++))}\n`);
+  // A fault of this program ends it: the handlers above are for the Runtime.
+  const report = await live(seed, faults, number++).catch((error: unknown) => {
+    process.stderr.write(`${told(error)}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(`${JSON.stringify(report)}\n`);
 }
-rmSync(base, { recursive: true, force: true });
+remove(base);
 process.exit(0);

@@ -6,11 +6,7 @@ import { schedules, type Schedule } from './operations.ts';
  * Plays generated schedules. A broken invariant is shrunk to the smallest program that breaks it and thrown with that
  * program and its history.
  */
-export async function runSchedules(options: {
-  seed: number;
-  runs: number;
-  until?: () => boolean;
-}): Promise<number> {
+export async function runSchedules(options: { seed: number; runs: number }): Promise<number> {
   let played = 0;
   const property = fc.asyncProperty(schedules, async (schedule) => {
     played++;
