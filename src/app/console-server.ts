@@ -77,7 +77,8 @@ export class ConsoleServer {
   ): Promise<ConsoleServer> {
     const console_ = new ConsoleServer(options.folder, ports, options.logger);
     await new Promise<void>((resolve, reject) => {
-      console_.#server.once('error', reject);
+      // Stays for later: a connection that could not be taken is lost, the Runtime is not.
+      console_.#server.on('error', reject);
       console_.#server.listen(options.port, '127.0.0.1', () => resolve());
     });
     const address = console_.#server.address();
