@@ -1,6 +1,7 @@
 import { flag, number, Tally, text } from './history-reading.ts';
 import type { HistoryEvent } from './history.ts';
 import { judgeInputs } from './judge-inputs.ts';
+import { judgeReuse } from './judge-reuse.ts';
 import { judgeStatuses } from './judge-statuses.ts';
 import { isJsonObject } from '../protocol/presence.ts';
 import type { ScriptFrame } from './scenario.ts';
@@ -78,6 +79,11 @@ export const historyRules: readonly HistoryRule[] = [
       }
       return wrong;
     },
+  },
+  {
+    name: 'an Executor at rest',
+    says: 'A Turn starts only on an Executor that was prepared, that nobody closes, and whose Turns all settled and left it fit for another.',
+    judge: judgeReuse,
   },
   {
     name: 'done is last',

@@ -54,7 +54,13 @@ export type HarnessEventSeen =
       readonly turn: boolean;
     }
   | { readonly by: 'harness'; readonly does: 'is cancelled'; readonly run: string }
-  | { readonly by: 'harness'; readonly does: 'settles'; readonly run: string; readonly settled: boolean }
+  | {
+      readonly by: 'harness';
+      readonly does: 'settles';
+      readonly run: string;
+      readonly settled: boolean;
+      readonly reusable: boolean;
+    }
   | { readonly by: 'harness'; readonly does: 'closes'; readonly executor: number }
   | {
       readonly by: 'harness';

@@ -17,8 +17,8 @@ describe('a misbehaving network between Runtime and Core', () => {
         turns += result.turns;
       }
       // A storm that breaks nothing shows nothing.
-      expect(lost).toBeGreaterThan(runs);
-      expect(turns).toBeGreaterThan(2 * runs);
+      expect(lost).toBeGreaterThanOrEqual(runs / 2);
+      expect(turns).toBeGreaterThan(runs);
     },
   );
 });

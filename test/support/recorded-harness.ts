@@ -127,7 +127,9 @@ function recordedTurn(inner: HarnessTurn, run: string, history: History): Harnes
     },
     settlement: async (): Promise<Settlement> => {
       const settlement = await inner.settlement();
-      history.add({ by: 'harness', does: 'settles', run, settled: settlement.kind === 'settled' });
+      const settled = settlement.kind === 'settled';
+      const reusable = settled && settlement.reusable;
+      history.add({ by: 'harness', does: 'settles', run, settled, reusable });
       return settlement;
     },
     outcome: () => inner.outcome(),

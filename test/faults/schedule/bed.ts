@@ -379,7 +379,9 @@ export class ScheduleBed {
       router: this.#router,
       model: this.#model,
       over: this.#gone,
-      liveNative: this.#harness.executors.filter((executor) => !executor.closed).length,
+      undisturbed: this.#harness.turns
+        .filter(({ began, over, cancelled }) => began && !over && !cancelled)
+        .map(({ runId }) => runId),
     };
     for (const invariant of liveInvariants) {
       const wrong = invariant.judge(moment);

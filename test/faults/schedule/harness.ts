@@ -345,7 +345,7 @@ export class ScheduleTurn implements HarnessTurn {
     if (this.over || !this.began) return;
     const { history } = this.#harness;
     if (how % 4 === 3) {
-      history.add({ by: 'harness', does: 'settles', run: this.runId, settled: false });
+      history.add({ by: 'harness', does: 'settles', run: this.runId, settled: false, reusable: false });
       this.#settle({ kind: 'failed', reason: 'no proof' });
       this.#settlement = this.#nextSettlement();
       return;
@@ -376,9 +376,10 @@ export class ScheduleTurn implements HarnessTurn {
     for (const input of [...this.inputs]) input.answer({ kind: 'unknown', reason: 'the Turn is over' });
   }
 
-  #end(settlement: Settlement): void {
+  #end(settlement: { readonly kind: 'settled' } & Settlement): void {
     this.over = true;
-    this.#harness.history.add({ by: 'harness', does: 'settles', run: this.runId, settled: true });
+    const { reusable } = settlement;
+    this.#harness.history.add({ by: 'harness', does: 'settles', run: this.runId, settled: true, reusable });
     this.#settle(settlement);
   }
 

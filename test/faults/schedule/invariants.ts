@@ -6,7 +6,7 @@ import type { ReferenceModel } from './reference-model.ts';
  * What must hold whatever the order of events is. Those that a recorded history shows are the rules of
  * `src/conformance/history-checker.ts`:
  *
- *   one submission, done is last, no invented end, silence after a loss, nothing after a gap, applied means settled,
+ *   one submission, an Executor at rest, done is last, no invented end, silence after a loss, nothing after a gap, applied means settled,
  *   receipts are asked for, one decision, input receipts, revisions, answers have questions, withdrawals,
  *   interaction ids, text in order, settled means gone.
  *
@@ -19,8 +19,8 @@ export interface Moment {
   readonly model: ReferenceModel;
   /** The connection has settled. */
   readonly over: boolean;
-  /** Executors of the Harness that were made and not proven closed. */
-  readonly liveNative: number;
+  /** Runs whose native Turn goes on and was not told to end. */
+  readonly undisturbed: readonly string[];
 }
 
 export interface LiveInvariant {
@@ -60,6 +60,17 @@ export const liveInvariants: readonly LiveInvariant[] = [
       if (model.working > limits.active) return `${model.working} Executors at work`;
       if (idle > limits.idle) return `${idle} idle Executors`;
       return total > limits.total ? `${total} Executors` : null;
+    },
+  },
+  {
+    name: 'a cancellation reaches the agent',
+    judge: ({ model, undisturbed }) => {
+      for (const id of undisturbed) {
+        const run = model.runs.get(id);
+        // Before it has a Turn, and once something went wrong, the end of its Executor is what stops it.
+        if (run?.cancelled === true && run.hasTurn && !run.executor.invalid) return `not that of Run ${id}`;
+      }
+      return null;
     },
   },
 ];

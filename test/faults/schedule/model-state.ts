@@ -44,6 +44,7 @@ export interface ModelRun {
   published: boolean;
   gate: boolean;
   hasTurn: boolean;
+  cancelled: boolean;
   readonly inputs: Map<string, { print: string; ack: Answer['says'] }>;
   /** The input whose delivery is not through. */
   busy: string | null;

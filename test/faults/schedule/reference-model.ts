@@ -215,6 +215,7 @@ export class ReferenceModel {
       delivery === undefined ? [] : [receipt(frame.id, delivery, code)];
     if (!run) return refuse('run_inactive');
     if (run.direct && !run.hasTurn) return refuse('not_ready');
+    run.cancelled = true;
     return [];
   }
 
@@ -455,6 +456,7 @@ export class ReferenceModel {
       published: false,
       gate: true,
       hasTurn: false,
+      cancelled: false,
       inputs: new Map(),
       busy: null,
     });

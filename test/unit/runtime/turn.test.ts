@@ -52,6 +52,36 @@ describe('a prepared Turn', () => {
     ]);
   });
 
+  test('a cancellation reaches a Turn that said it was done and has not settled', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    bed.take();
+    const turn = bed.harness.last;
+    await turn.output.emit({ type: 'done', payload: { content: 'all of it' } });
+    await settle();
+    expect(turn.cancels).toBe(0);
+    await bed.core('prompt_cancel', 'run', { delivery_id: 'cancel' });
+    expect(turn.cancels).toBe(1);
+    expect(bed.take()).toEqual([]);
+    turn.settle();
+    await settle();
+    expect(states(bed)).toEqual(['done:', 'interaction_decision_ack:true']);
+  });
+
+  test('nothing is submitted natively before Core was told `starting`', async () => {
+    const bed = new RouterBed();
+    let write = (): void => undefined;
+    bed.onSend = ({ type, payload }) =>
+      type === 'preparation_status' && 'state' in payload && payload.state === 'starting'
+        ? new Promise((resolve) => (write = () => resolve('written')))
+        : 'written';
+    await bed.startRun();
+    expect(bed.harness.turns).toEqual([]);
+    write();
+    await settle();
+    expect(bed.harness.turns).toHaveLength(1);
+  });
+
   test('two cancellations get two receipts and one native cancel', async () => {
     const bed = new RouterBed();
     await bed.startRun();
