@@ -42,24 +42,51 @@ async function installedClaude() {
   return null;
 }
 
+const codexTargets = {
+  'linux-x64': 'x86_64-unknown-linux-musl',
+  'linux-arm64': 'aarch64-unknown-linux-musl',
+  'darwin-x64': 'x86_64-apple-darwin',
+  'darwin-arm64': 'aarch64-apple-darwin',
+  'win32-x64': 'x86_64-pc-windows-msvc',
+  'win32-arm64': 'aarch64-pc-windows-msvc',
+};
+
+async function installedCodex() {
+  const platform = `${process.platform}-${process.arch}`;
+  const file = process.platform === 'win32' ? 'codex.exe' : 'codex';
+  const program = path.join(
+    ...[programsFolder(), 'node_modules', '@openai', `codex-${platform}`],
+    ...['vendor', codexTargets[platform] ?? platform, 'bin', file],
+  );
+  return fs.access(program).then(
+    () => program,
+    () => null,
+  );
+}
+
 let installing = null;
+
+async function installed(name, look) {
+  const there = await look();
+  if (there) return there;
+  installing ??= install(look);
+  await installing;
+  const now = await look();
+  if (!now) throw new Error(`There is no ${name} for ${process.platform}-${process.arch}.`);
+  return now;
+}
 
 /**
  * Absolute path of the pinned Claude Code, installed first when it is not there. Rejects with a reason for a person
  * when it cannot be had.
  */
-export async function claudeProgram() {
-  const there = await installedClaude();
-  if (there) return there;
-  installing ??= install();
-  await installing;
-  const now = await installedClaude();
-  if (!now) throw new Error(`There is no Claude Code for ${process.platform}-${process.arch}.`);
-  return now;
-}
+export const claudeProgram = () => installed('Claude Code', installedClaude);
+
+/** The same for the pinned Codex: its native program, not the launcher. */
+export const codexProgram = () => installed('Codex', installedCodex);
 
 /** Installs beside the final place and moves it there whole, so that a broken-off run leaves nothing half. */
-async function install() {
+async function install(look) {
   const folder = programsFolder();
   const staging = `${folder}.${process.pid}.tmp`;
   await fs.rm(staging, { recursive: true, force: true });
@@ -70,7 +97,7 @@ async function install() {
     }
     await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], staging);
     await fs.rename(staging, folder).catch(async (error) => {
-      if (!(await installedClaude())) throw error; // another run was faster
+      if (!(await look())) throw error; // another run was faster
     });
   } finally {
     await fs.rm(staging, { recursive: true, force: true });

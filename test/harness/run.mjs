@@ -5,15 +5,18 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { claudeProgram } from './programs.mjs';
+import { claudeProgram, codexProgram } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-try {
-  console.log(`Claude Code: ${await claudeProgram()}`);
-} catch (error) {
-  console.error(error.message);
-  if (process.env.CI) process.exit(1);
-  console.error('The tests against Claude Code will be skipped. With CI set this would be a failure.');
+const programs = { 'Claude Code': claudeProgram, Codex: codexProgram };
+for (const [name, program] of Object.entries(programs)) {
+  try {
+    console.log(`${name}: ${await program()}`);
+  } catch (error) {
+    console.error(error.message);
+    if (process.env.CI) process.exit(1);
+    console.error(`The tests against ${name} will be skipped. With CI set this would be a failure.`);
+  }
 }
 const require = createRequire(import.meta.url);
 const vitest = path.join(path.dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
