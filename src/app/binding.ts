@@ -78,6 +78,7 @@ export class BoundRuntime {
           deviceId,
           credential,
           userAgent: ports.userAgent,
+          clock: ports.clock,
           expectedUrl: target.expectedUrl,
           signal,
         }),

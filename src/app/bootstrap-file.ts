@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { isLoopback } from '../enrol/bootstrap.ts';
+import { isLoopback } from '../enrol/addresses.ts';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
 import { firstFault } from './config.ts';

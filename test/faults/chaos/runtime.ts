@@ -45,6 +45,7 @@ export class ChaosRuntime {
           deviceId,
           credential,
           userAgent: 'chaos-test',
+          clock,
           expectedUrl: null,
           signal,
         });
