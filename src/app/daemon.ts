@@ -322,6 +322,10 @@ export class Daemon {
 
   #onFact(binding: BoundRuntime, fact: RuntimeFact): void {
     this.projection.observe(binding.target, fact);
+    if (fact.type === 'agent_started') {
+      if (fact.why === null) return this.health.clear('agent_not_started');
+      return this.health.raise('agent_not_started', `The agent ${fact.kind} could not be started. ${fact.why}`);
+    }
     if (fact.type !== 'cleanup' && fact.type !== 'cleanup_ended') return;
     if (this.projection.cleanup.some((item) => item.state === 'unconfirmed')) {
       this.health.raise('cleanup_unconfirmed', 'Something that was started has not been proven gone.');

@@ -34,6 +34,48 @@ export interface Probe {
 
 export type InteractionPolicy = 'ask' | 'accept_edits' | 'unattended';
 
+/** One effective MCP server of an execution, public or of a Plugin (environment-workspace 7). Kept in memory alone. */
+export interface McpServer {
+  /** Unique within an execution. */
+  readonly name: string;
+  /** Null: all tools. */
+  readonly allowedTools: readonly string[] | null;
+  /** Must be initialized before the first native input. */
+  readonly required: boolean;
+  readonly transport:
+    | {
+        readonly kind: 'http';
+        readonly url: string;
+        /** Secret: reaches the Harness by standard input or a reference variable, never an argument or a file. */
+        readonly bearer: string | null;
+        readonly headers: Readonly<Record<string, string>>;
+      }
+    | {
+        readonly kind: 'stdio';
+        readonly command: string;
+        readonly args: readonly string[];
+        /** The selected variables alone, values filled in. Secret like a bearer. */
+        readonly env: Readonly<Record<string, string>>;
+        readonly cwd: string;
+      };
+}
+
+export interface InstalledSkill {
+  readonly name: string;
+  readonly description: string;
+  /** Absolute private folder that holds `SKILL.md`. Read-only for the adapter. */
+  readonly folder: string;
+}
+
+/** What was prepared for the Environment of an execution (environment-workspace 4 to 7). Nothing of it is from the wire but the public MCP servers. */
+export interface PreparedEnvironment {
+  /** Variables for the agent's tools, where the execution asks for them. May be secret. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Of Skills, Plugins and capability directories, in the order of the selection. */
+  readonly skills: readonly InstalledSkill[];
+  readonly mcpServers: readonly McpServer[];
+}
+
 export interface PrepareRequest {
   readonly sessionId: string;
   /** The bound folder (absolute, real path), or null for Environment type `none`. */
@@ -42,6 +84,7 @@ export interface PrepareRequest {
   readonly stateDir: string;
   readonly configuration: ExecutionConfiguration;
   readonly policy: InteractionPolicy;
+  readonly prepared: PreparedEnvironment;
 }
 
 /**

@@ -32,6 +32,10 @@ export const healthItems = {
     severity: 'warning',
     next: 'Install Claude Code and sign in with `claude auth login`, or try the demo agent.',
   },
+  agent_not_started: {
+    severity: 'warning',
+    next: 'Put right what it names, then send the message again. Nothing was submitted to the agent.',
+  },
   cleanup_unconfirmed: {
     severity: 'warning',
     next: 'Look at what has not settled, try again, or record it as gone.',

@@ -12,7 +12,9 @@ import {
   type ExecutorState,
 } from './executor-state.ts';
 import { budgets } from './limits.ts';
+import { prepareEnvironment } from './prepared-environment.ts';
 import type { OfferedHarness, RuntimePorts } from './ports.ts';
+import { WorkspaceError } from '../workspace/workspace-error.ts';
 
 /** What a preparation came to. `failed`: the native resource, if any, was closed or is kept as unconfirmed. */
 export type Prepared = { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly closed: boolean };
@@ -62,6 +64,9 @@ export class ExecutorRecord {
   }
 }
 
+/** What an adapter is asked for, without what the Runtime finds on this machine. */
+type ExecutorRequest = Omit<PrepareRequest, 'stateDir' | 'prepared'>;
+
 /**
  * Every Executor of one connection (runtime-behaviour 2.8, 2.9): one per Session, counted until its end is proven.
  * A close that is not confirmed keeps the record, its place and the exact native object for the next attempt.
@@ -107,7 +112,7 @@ export class Executors {
       offered: OfferedHarness;
     },
     by: string,
-    request: Omit<PrepareRequest, 'stateDir'>,
+    request: ExecutorRequest,
   ): ExecutorRecord {
     const record = new ExecutorRecord({
       ...init,
@@ -176,13 +181,20 @@ export class Executors {
     return true;
   }
 
-  async #prepare(record: ExecutorRecord, request: Omit<PrepareRequest, 'stateDir'>): Promise<boolean> {
+  async #prepare(record: ExecutorRecord, request: ExecutorRequest): Promise<boolean> {
     const started = this.#ports.clock.monotonic();
     let ok = false;
+    let why: string | null = null;
     try {
       const stateDir = await this.#ports.stateDir(record.sessionId);
-      const outcome = await record.offered.adapter.prepare({ ...request, stateDir }, record.abort.signal);
+      const workspace = this.#ports.workspace ?? null;
+      const prepared = await prepareEnvironment(request.configuration, workspace);
+      const outcome = await record.offered.adapter.prepare(
+        { ...request, stateDir, prepared },
+        record.abort.signal,
+      );
       if (outcome.kind === 'ready') {
+        if (request.configuration.local_environment) await workspace?.completed();
         record.native = outcome.executor;
         // Prepared to continue a native Session, it is that one's until a Turn says otherwise.
         record.nativeSessionId =
@@ -191,11 +203,18 @@ export class Executors {
         ok = !record.abort.signal.aborted && !isInvalid(record.state);
       } else {
         record.leftover = outcome.resource ?? null;
+        why = outcome.message;
       }
     } catch (error) {
+      // Our own words about the snapshot name no content; anything else may.
+      why = error instanceof WorkspaceError ? `Its Skills or tools cannot be used: ${error.message}.` : null;
       this.#ports.logger.warn('executor.prepare_threw', { executor: record.id, error: asError(error).name });
     }
     if (record.state.state === 'gone') await this.#endForced(record);
+    if (!record.abort.signal.aborted) {
+      const { kind } = record.offered.adapter;
+      this.#ports.facts({ type: 'agent_started', kind, why: ok ? null : (why ?? 'It gave no reason.') });
+    }
     this.#ports.logger.info('executor.prepared', {
       executor: record.id,
       session: record.sessionId,

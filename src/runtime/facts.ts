@@ -85,6 +85,8 @@ export type RuntimeFact =
       readonly total: number | null;
     }
   | { readonly type: 'transfer_ended'; readonly kind: TransferKind; readonly id: string }
+  /** An agent was started, or was not (`why`, for a person); before any input. */
+  | { readonly type: 'agent_started'; readonly kind: string; readonly why: string | null }
   /** A frame that got no answer, and why (runtime-behaviour 2.23). */
   | { readonly type: 'dropped'; readonly reason: DropReason };
 

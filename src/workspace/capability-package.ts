@@ -1,3 +1,4 @@
+import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isSkillName, type SourceMetadata } from '../protocol/capability-sources.ts';
 import { WorkspaceError } from './workspace-error.ts';
@@ -10,7 +11,6 @@ import type { ArchiveFile } from './zip-archive.ts';
  * @throws WorkspaceError `invalid`.
  */
 export function checkSkill(files: readonly ArchiveFile[], metadata: SourceMetadata): ArchiveFile[] {
-  if (!isSkillName(metadata.name)) throw wrong('its name is no Skill name');
   const tops = new Set(files.map((file) => file.path.split('/')[0] ?? ''));
   const [top] = tops;
   if (tops.size !== 1 || top === undefined) throw wrong('a Skill has one top folder');
@@ -18,71 +18,78 @@ export function checkSkill(files: readonly ArchiveFile[], metadata: SourceMetada
   if (inside.some((file) => file.path === '')) throw wrong('a Skill has one top folder');
   const manifest = inside.find((file) => file.path === 'SKILL.md');
   if (!manifest) throw wrong('a Skill has a SKILL.md');
-  const front = frontMatter(manifest.data.toString('utf8'));
-  if (front['name'] !== metadata.name || front['description'] !== metadata.description) {
+  const front = readSkill(manifest.data);
+  if (front.name !== metadata.name || front.description !== metadata.description) {
     throw wrong('its SKILL.md says another name or description');
   }
   return inside;
 }
 
 export function checkPlugin(files: readonly ArchiveFile[], metadata: SourceMetadata): ArchiveFile[] {
-  const manifest = files.find((file) => file.path === '.codex-plugin/plugin.json');
-  if (!manifest) throw wrong('a Plugin has a .codex-plugin/plugin.json');
-  const parsed = pluginSchema.safeParse(parseJson(manifest.data.toString('utf8')));
-  if (!parsed.success) throw wrong('its plugin.json is none we read');
-  if (parsed.data.name !== metadata.name) throw wrong('its plugin.json says another name');
+  if (readPlugin(files).name !== metadata.name) throw wrong('its plugin.json says another name');
   return [...files];
+}
+
+const skillSchema = z.strictObject({
+  name: z.string().refine(isSkillName),
+  description: z.string().min(1),
+  license: z.string().optional(),
+  compatibility: z.string().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+
+/**
+ * The front matter of a `SKILL.md`. Hooks, permission controls and sub-agent directives are refused: they would act on
+ * this machine without a question.
+ * @throws WorkspaceError `invalid`.
+ */
+export function readSkill(manifest: Buffer): { readonly name: string; readonly description: string } {
+  const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(manifest.toString('utf8'));
+  if (!match) throw wrong('its SKILL.md has no front matter');
+  const document = parseDocument(match[1] ?? '', { schema: 'failsafe', uniqueKeys: true, merge: false });
+  if (document.errors.length > 0) throw wrong('its front matter is no YAML');
+  const parsed = skillSchema.safeParse(valueOf(() => document.toJS({ maxAliasCount: 0 })));
+  if (!parsed.success) throw wrong('its front matter has a key or a value we refuse');
+  // A block of text ends with a line break that no metadata has.
+  return { name: parsed.data.name, description: parsed.data.description.trimEnd() };
 }
 
 const pluginSchema = z.object({
   name: z.string().min(1),
+  skills: z
+    .string()
+    .regex(/^\.\/[A-Za-z0-9._-]+\/?$/)
+    .refine((path) => !/^\.\/\.+\/?$/.test(path))
+    .optional(),
   mcpServers: z.literal('./.mcp.json').optional(),
   hooks: z.undefined().optional(),
 });
 
-const allowedKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata']);
-
-/** The plain part of YAML that Skills use: one text a line, `metadata` with texts below it. Anything else is refused. */
-function frontMatter(text: string): Record<string, string> {
-  const match = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text);
-  if (!match) throw wrong('its SKILL.md has no front matter');
-  const values: Record<string, string> = {};
-  let inMetadata = false;
-  for (const line of (match[1] ?? '').split(/\r?\n/)) {
-    if (line.trim() === '' || line.trimStart().startsWith('#')) continue;
-    const [, indent = '', key = '', value = ''] = /^(\s*)([A-Za-z0-9_.-]+):\s*(.*)$/.exec(line) ?? [];
-    if (key === '') throw wrong('its front matter is none we read');
-    if (indent !== '') {
-      if (!inMetadata) throw wrong('its front matter is none we read');
-      continue;
-    }
-    if (!allowedKeys.has(key) || Object.hasOwn(values, key))
-      throw wrong('its front matter has a key we refuse');
-    inMetadata = key === 'metadata';
-    if (inMetadata && value !== '') throw wrong('its front matter is none we read');
-    values[key] = scalar(value);
-  }
-  return values;
+export interface PluginManifest {
+  readonly name: string;
+  /** Folder of the Plugin's Skills, relative, without a slash at its end. */
+  readonly skills: string;
+  readonly declaresServers: boolean;
 }
 
-function scalar(value: string): string {
-  const text = value.trim();
-  if (/^[|>&*!%@`[{]/.test(text)) throw wrong('its front matter is none we read');
-  if (text.startsWith('"')) {
-    const parsed = z.string().safeParse(parseJson(text));
-    if (!parsed.success) throw wrong('its front matter is none we read');
-    return parsed.data;
-  }
-  if (text.startsWith("'")) {
-    if (!/^'(?:[^']|'')*'$/.test(text)) throw wrong('its front matter is none we read');
-    return text.slice(1, -1).replace(/''/g, "'");
-  }
-  return text.replace(/\s+#.*$/, '');
+/** @throws WorkspaceError `invalid`. */
+export function readPlugin(files: readonly ArchiveFile[]): PluginManifest {
+  const manifest = files.find((file) => file.path === '.codex-plugin/plugin.json');
+  if (!manifest) throw wrong('a Plugin has a .codex-plugin/plugin.json');
+  const parsed = pluginSchema.safeParse(valueOf(() => JSON.parse(manifest.data.toString('utf8'))));
+  if (!parsed.success) throw wrong('its plugin.json is none we read');
+  const { name, skills = './skills', mcpServers } = parsed.data;
+  return {
+    name,
+    skills: skills.slice(2).replace(/\/$/, ''),
+    declaresServers: mcpServers !== undefined,
+  };
 }
 
-function parseJson(text: string): unknown {
+/** What `read` gives, or nothing that a schema takes. */
+function valueOf(read: () => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return read();
   } catch {
     return undefined;
   }

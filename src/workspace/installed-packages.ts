@@ -4,6 +4,16 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../platform/durable-file.ts';
 import type { CapabilitySources, SourceMetadata } from '../protocol/capability-sources.ts';
+import { readCapabilityDirectory, readTree } from './capability-directories.ts';
+import {
+  digestOf,
+  readManifest,
+  resolvePackages,
+  type SnapshotManifest,
+  type SnapshotPackage,
+  type SnapshotSkill,
+} from './capability-snapshot.ts';
+import type { PluginServer } from './plugin-servers.ts';
 import { WorkspaceError } from './workspace-error.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
@@ -18,10 +28,25 @@ const packageSchema = z.object({
 type Package = z.output<typeof packageSchema>;
 const receivedSchema = z.object({ version: z.literal(1), packages: z.array(packageSchema) });
 
+const markSchema = z.strictObject({
+  version: z.literal(1),
+  /** SHA-256 of the manifest; null: completed without one. */
+  manifest: z.string().nullable(),
+});
+
+/** What the snapshot gives an execution; folders are absolute. */
+export interface LoadedSnapshot {
+  readonly skills: readonly SnapshotSkill[];
+  readonly servers: readonly PluginServer[];
+}
+
 /** All inline Skills together, and all Plugins (environment-workspace 6). */
 const totals = { packed: 10 * 1024 * 1024, expanded: 50 * 1024 * 1024, count: 50 } as const;
 const snapshotBytes = 50 * 1024 * 1024;
 const manifestBytes = 256 * 1024;
+const pluginRoots = 100;
+/** Files of one installed package: at most the entries of an archive. */
+const packageEntries = 1_000;
 
 /**
  * Skills and Plugins of one Environment in a private folder, and the manifest that freezes them. The mark that says
@@ -78,34 +103,125 @@ export class InstalledPackages {
     await replaceFile(this.#received, JSON.stringify({ version: 1, packages: [...received, item] }), id);
   }
 
-  /** Freezes the selection. @throws WorkspaceError `invalid` when it is not what was installed, before anything changed. */
+  /**
+   * Freezes the selection: capability directories are read now and copied.
+   * @throws WorkspaceError when it is not what was installed or a directory cannot be taken, before anything is frozen.
+   */
   async finalize(sources: CapabilitySources, id: string): Promise<void> {
     const received = await this.#read();
     const skills = received.filter((item) => item.kind === 'skill');
     const plugins = received.filter((item) => item.kind === 'plugin').sort((a, b) => a.slot - b.slot);
-    if ((sources.directories ?? []).length > 0) {
-      throw new WorkspaceError('invalid', 'capability directories are not served');
-    }
     if (!matches(skills, sources.skills ?? []) || !matches(plugins, sources.plugins ?? [])) {
       throw new WorkspaceError('invalid', 'the selection is not what was installed');
     }
-    for (const item of received) {
-      const there = await lstat(this.#path(item)).catch(() => null);
-      if (!there?.isDirectory()) throw new WorkspaceError('invalid', 'an installed package is missing');
+    const packages: SnapshotPackage[] = [];
+    for (const item of [...skills, ...plugins]) {
+      const folder = packageFolder(item);
+      packages.push({ kind: item.kind, folder, files: await this.#files(folder) });
     }
-    const manifest = JSON.stringify({
+    const directories = await this.#directories(sources.directories ?? []);
+    packages.push(...directories);
+    const described = packages.map(({ folder, files }) => ({ path: folder, ...digestOf(files) }));
+    if (described.reduce((sum, { size }) => sum + size, 0) > snapshotBytes) {
+      throw new WorkspaceError('limit', 'all packages together are too large');
+    }
+    const manifest: SnapshotManifest = {
       version: 1,
       environment_id: this.#identity.environmentId,
       session_id: this.#identity.sessionId,
       selection: selectionDigest(sources),
-      skills: skills.map(pick),
-      plugins: plugins.map((item) => ({ slot: item.slot, ...pick(item) })),
-    });
-    if (Buffer.byteLength(manifest) > manifestBytes)
+      plugins: packages.filter(({ kind }) => kind === 'plugin').map(({ folder }) => folder),
+      packages: described,
+      ...resolvePackages(packages),
+    };
+    const text = JSON.stringify(manifest);
+    if (manifest.plugins.length > pluginRoots || Buffer.byteLength(text) > manifestBytes) {
       throw new WorkspaceError('limit', 'the manifest is too large');
-    await replaceFile(join(this.#folder, 'installed.json'), manifest, id);
-    const sha256 = createHash('sha256').update(manifest).digest('hex');
-    await replaceFile(this.#mark, JSON.stringify({ version: 1, manifest: sha256 }), id);
+    }
+    await rm(join(this.#folder, 'directories'), { recursive: true, force: true });
+    for (const { folder, files } of directories) {
+      for (const file of files) await put(join(this.#folder, folder, ...file.path.split('/')), file.data);
+    }
+    await replaceFile(join(this.#folder, 'installed.json'), text, id);
+    await this.#freeze(createHash('sha256').update(text).digest('hex'), id);
+  }
+
+  /**
+   * What the frozen snapshot gives an execution that names `sources`. Anything absent, incomplete, contradictory or of
+   * another binding is an error that leaves the bytes alone; nothing is read again from where it came.
+   * @throws WorkspaceError `invalid`.
+   */
+  async load(sources: CapabilitySources): Promise<LoadedSnapshot> {
+    const mark = await this.#marked();
+    const selection = selectionDigest(sources);
+    if (mark === null || mark.manifest === null) {
+      if (selection === selectionDigest({})) return { skills: [], servers: [] };
+      throw new WorkspaceError('invalid', 'the selection of this Environment was never installed');
+    }
+    const manifest = await readManifest(this.#folder, mark.manifest);
+    const { environmentId, sessionId } = this.#identity;
+    if (manifest.environment_id !== environmentId || manifest.session_id !== sessionId) {
+      throw new WorkspaceError('invalid', 'the installed snapshot belongs to another Environment');
+    }
+    if (manifest.selection !== selection) {
+      throw new WorkspaceError('invalid', 'another selection was installed than the one asked for');
+    }
+    for (const { path, sha256 } of manifest.packages) {
+      if (digestOf(await this.#files(path)).sha256 !== sha256) {
+        throw new WorkspaceError('invalid', 'an installed package was changed');
+      }
+    }
+    const at = (folder: string): string => join(this.#folder, ...folder.split('/'));
+    return {
+      skills: manifest.skills.map((skill) => ({ ...skill, folder: at(skill.folder) })),
+      servers: manifest.servers.map((server) =>
+        server.kind === 'stdio' ? { ...server, cwd: at(server.cwd) } : server,
+      ),
+    };
+  }
+
+  /** An execution was prepared: what was not installed by now never is (runtime-behaviour 4.9, completion marker). */
+  async complete(id: string): Promise<void> {
+    if (!(await this.frozen())) await this.#freeze(null, id);
+  }
+
+  async #freeze(manifest: string | null, id: string): Promise<void> {
+    await replaceFile(this.#mark, JSON.stringify({ version: 1, manifest }), id);
+  }
+
+  async #marked(): Promise<z.output<typeof markSchema> | null> {
+    const text = await readFile(this.#mark, 'utf8').catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (text === null) return null;
+    try {
+      return markSchema.parse(JSON.parse(text));
+    } catch (error) {
+      throw new WorkspaceError('invalid', 'the mark of the snapshot is damaged', error);
+    }
+  }
+
+  async #directories(paths: readonly string[]): Promise<SnapshotPackage[]> {
+    const found: SnapshotPackage[] = [];
+    for (const [n, path] of paths.entries()) {
+      const content = await readCapabilityDirectory(path, this.#folder);
+      const folder = `directories/${n}`;
+      if (content.kind === 'plugin') {
+        found.push({ kind: 'plugin', folder, files: content.files });
+        continue;
+      }
+      for (const skill of content.skills) {
+        const place = skill.path === '' ? folder : `${folder}/${skill.path}`;
+        found.push({ kind: 'skill', folder: place, files: skill.files });
+      }
+    }
+    return found;
+  }
+
+  #files(folder: string): Promise<ArchiveFile[]> {
+    const path = join(this.#folder, ...folder.split('/'));
+    return readTree(path, path, { bytes: snapshotBytes, entries: packageEntries });
   }
 
   async #read(): Promise<Package[]> {
@@ -117,11 +233,13 @@ export class InstalledPackages {
   }
 
   #path(item: Package): string {
-    return item.kind === 'skill'
-      ? join(this.#folder, 'skills', item.name)
-      : join(this.#folder, 'plugins', String(item.slot));
+    return join(this.#folder, ...packageFolder(item).split('/'));
   }
 }
+
+/** Where a package lies in the snapshot, slash-separated. */
+const packageFolder = (item: Package): string =>
+  item.kind === 'skill' ? `skills/${item.name}` : `plugins/${item.slot}`;
 
 const pick = ({ name, description }: { name: string; description: string }) => ({ name, description });
 

@@ -12,7 +12,13 @@ import { ReadLatch } from './read-latch.ts';
 import { Folder } from './safe-path.ts';
 import { Spool } from './spool.ts';
 import { WorkspaceError } from './workspace-error.ts';
-import type { NewFile, OpenedWorkspace, PrepareResult, WorkspaceService } from './workspace-service.ts';
+import type {
+  NewFile,
+  OpenedWorkspace,
+  PreparedCapabilities,
+  PrepareResult,
+  WorkspaceService,
+} from './workspace-service.ts';
 import { writeFile, type WriteOutcome, type WriteRequest } from './write-file.ts';
 import { WriteJournal } from './write-journal.ts';
 
@@ -26,7 +32,12 @@ export interface PreparationSteps {
     signal: AbortSignal,
   ): Promise<PrepareResult>;
   settle(id: string): Promise<CloseResult>;
+  /** @throws WorkspaceError */
+  prepared(wanted: PreparedQuery): Promise<PreparedCapabilities>;
+  completed(): Promise<void>;
 }
+
+export type PreparedQuery = Parameters<WorkspaceService['prepared']>[0];
 
 export interface LocalWorkspaceOptions {
   /** Real path of the bound folder. */
@@ -37,6 +48,18 @@ export interface LocalWorkspaceOptions {
   readonly platform?: NodeJS.Platform;
   /** Null: initialization is not served. Gets the way to write a file, which shares the one writer. */
   createSteps: ((files: FileWriter) => PreparationSteps) | null;
+}
+
+/**
+ * What an Environment without initialization gives an execution: nothing, to one that asks for nothing.
+ * @throws WorkspaceError `invalid`.
+ */
+export function nothingPrepared({ sources, variables }: PreparedQuery): PreparedCapabilities {
+  const { skills = [], plugins = [], directories = [] } = sources;
+  if (variables || skills.length + plugins.length + directories.length > 0) {
+    throw new WorkspaceError('invalid', 'nothing was prepared for this Environment');
+  }
+  return { variables: {}, skills: [], servers: [] };
 }
 
 /** Writes a file of the bound folder, replacing a regular one. */
@@ -119,6 +142,17 @@ export class LocalWorkspace implements WorkspaceService {
 
   async settlePreparation(id: string): Promise<CloseResult> {
     return this.#steps ? this.#steps.settle(id) : closed;
+  }
+
+  async prepared(wanted: PreparedQuery): Promise<PreparedCapabilities> {
+    if (this.#steps) return this.#steps.prepared(wanted);
+    return nothingPrepared(wanted);
+  }
+
+  async completed(): Promise<void> {
+    await this.#steps?.completed().catch((error: unknown) => {
+      this.#options.logger.warn('workspace.not_completed', { error: asError(error).name });
+    });
   }
 
   #write(id: string, path: string, body: Spool, how: WriteRequest['how']): Promise<WriteOutcome> {

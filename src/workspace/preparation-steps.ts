@@ -6,14 +6,15 @@ import { closed, type CloseResult } from '../ownership/owned.ts';
 import type { Environment } from '../platform/environment.ts';
 import { checkPlugin, checkSkill } from './capability-package.ts';
 import { InstalledPackages } from './installed-packages.ts';
-import type { FileWriter, PreparationSteps } from './local-workspace.ts';
+import type { FileWriter, PreparationSteps, PreparedQuery } from './local-workspace.ts';
 import { componentsOf } from './names.ts';
+import type { PluginServer } from './plugin-servers.ts';
 import { runCommand, type Command, type CommandPorts, type RunningTree } from './run-command.ts';
 import { Folder, Walk } from './safe-path.ts';
 import type { Spool } from './spool.ts';
 import { ToolEnvironment } from './tool-environment.ts';
 import { WorkspaceError } from './workspace-error.ts';
-import type { PrepareResult } from './workspace-service.ts';
+import type { PreparedCapabilities, PreparedServer, PrepareResult } from './workspace-service.ts';
 import { archiveLimits, readArchive } from './zip-archive.ts';
 
 export interface StepsOptions {
@@ -43,6 +44,7 @@ export class LocalSteps implements PreparationSteps {
   readonly #tools: ToolEnvironment;
   readonly #installed: InstalledPackages;
   readonly #packages: string;
+  #completed: Promise<void> | null = null;
   /** Programs of steps with an unknown outcome that may still run, by transfer. */
   readonly #left = new Map<string, RunningTree>();
 
@@ -96,6 +98,24 @@ export class LocalSteps implements PreparationSteps {
     const result = tree ? await tree.end() : closed;
     if (result.state === 'closed') this.#left.delete(id);
     return result;
+  }
+
+  async prepared({ sources, variables }: PreparedQuery): Promise<PreparedCapabilities> {
+    const { skills, servers } = await this.#installed.load(sources);
+    const known = await this.#tools.read();
+    return {
+      variables: variables ? await this.#tools.forTools() : {},
+      skills,
+      servers: servers.map((server) => withValues(server, known)),
+    };
+  }
+
+  async completed(): Promise<void> {
+    this.#completed ??= this.#installed.complete('first').catch((error: unknown) => {
+      this.#completed = null;
+      throw error;
+    });
+    await this.#completed;
   }
 
   async #file(id: string, path: string, body: Spool): Promise<PrepareResult> {
@@ -219,6 +239,25 @@ export class LocalSteps implements PreparationSteps {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return folder;
   }
+}
+
+/** A variable that a server selects comes from the prepared ones and from nowhere else. */
+function withValues(server: PluginServer, known: Readonly<Record<string, string>>): PreparedServer {
+  const value = (name: string): string => {
+    const found = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (found === undefined)
+      throw new WorkspaceError('invalid', 'a variable of an MCP server is not prepared');
+    return found;
+  };
+  const { name } = server;
+  if (server.kind === 'http') {
+    const { url, headers, bearerVariable } = server;
+    const bearer = bearerVariable === null ? null : value(bearerVariable);
+    return { kind: 'http', name, url, headers, bearer };
+  }
+  const { command, args, cwd, variables } = server;
+  const env = Object.fromEntries(variables.map((variable) => [variable, value(variable)]));
+  return { kind: 'stdio', name, command, args, cwd, env };
 }
 
 /** Bash of the system; on Windows that of Git and no other. */

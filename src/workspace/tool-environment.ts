@@ -81,13 +81,23 @@ export class ToolEnvironment {
       if (value !== undefined) result[platform === 'win32' ? name.toUpperCase() : name] = value;
     }
     Object.assign(result, await this.read());
+    result['PATH'] = this.#path(result['PATH']);
+    return result;
+  }
+
+  /** What an agent's tools get on top of its own environment: the prepared variables, our packages first in `PATH`. */
+  async forTools(): Promise<Record<string, string>> {
+    const prepared = await this.read();
+    return { ...prepared, PATH: this.#path(prepared['PATH'] ?? this.#environment.get('PATH')) };
+  }
+
+  #path(path: string | undefined): string {
+    const { platform } = this.#environment;
     const npm = join(this.#packages, 'npm');
     const python = join(this.#packages, 'python');
     const bins =
       platform === 'win32' ? [npm, join(python, 'Scripts')] : [join(npm, 'bin'), join(python, 'bin')];
-    const path = result['PATH'];
-    result['PATH'] = [...bins, ...(path ? [path] : [])].join(delimiter);
-    return result;
+    return [...bins, ...(path ? [path] : [])].join(delimiter);
   }
 
   /** The prepared variables; none when nothing was configured. */

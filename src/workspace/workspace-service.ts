@@ -1,3 +1,4 @@
+import type { CapabilitySources } from '../protocol/capability-sources.ts';
 import type { DirectoryListing } from '../protocol/workspace-read.ts';
 import type { RuntimePrepareBegin } from '../protocol/initialization.ts';
 import type { CloseResult } from '../ownership/owned.ts';
@@ -17,6 +18,35 @@ export interface OpenedWorkspace {
   export(): ExportStream;
   /** May be called again after `unconfirmed`. */
   close(): Promise<CloseResult>;
+}
+
+/** One MCP server of an installed Plugin with the values of the variables that it selects. Secret. */
+export type PreparedServer = {
+  readonly name: string;
+} & (
+  | {
+      readonly kind: 'http';
+      readonly url: string;
+      readonly bearer: string | null;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string;
+    }
+);
+
+export interface PreparedCapabilities {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly skills: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly folder: string;
+  }[];
+  readonly servers: readonly PreparedServer[];
 }
 
 export interface NewFile {
@@ -61,6 +91,17 @@ export interface WorkspaceService {
     body: Spool | null,
     signal: AbortSignal,
   ): Promise<PrepareResult>;
+  /**
+   * What was prepared for an execution that names `sources` (environment-workspace 5 to 7). `variables`: it asks for
+   * the prepared ones. Memory alone holds what it gives.
+   * @throws WorkspaceError `invalid`: not what was installed, or a variable that a server needs is missing.
+   */
+  prepared(wanted: {
+    readonly sources: CapabilitySources;
+    readonly variables: boolean;
+  }): Promise<PreparedCapabilities>;
+  /** The first execution was prepared: from now on nothing is initialized any more. Once; never throws. */
+  completed(): Promise<void>;
   /** Looks again whether anything of a step with an unknown outcome still runs. */
   settlePreparation(id: string): Promise<CloseResult>;
 }

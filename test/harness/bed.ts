@@ -9,6 +9,7 @@ import type {
   HarnessAdapter,
   HarnessTurn,
   InteractionPolicy,
+  PreparedEnvironment,
   PrepareOutcome,
 } from '../../src/harness/adapter.ts';
 import { ClaudeCodeAdapter, type ClaudePorts } from '../../src/harness/claude-code/adapter.ts';
@@ -22,6 +23,7 @@ import type { Environment } from '../../src/platform/environment.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { executionConfiguration, type ExecutionConfiguration } from '../../src/protocol/execution.ts';
 import type { MessageInput } from '../../src/protocol/message-input.ts';
+import { prepareEnvironment } from '../../src/runtime/prepared-environment.ts';
 import { startFakeAnthropic, type FakeModel } from '../support/model-servers/fake-anthropic.mjs';
 import { claudeProgram } from './programs.mjs';
 import { Recorder } from './recorder.ts';
@@ -72,15 +74,24 @@ export class Bed {
 
   async prepare(
     changes: Record<string, unknown> = {},
-    options: { policy?: InteractionPolicy; workspace?: string | null; signal?: AbortSignal } = {},
+    options: {
+      policy?: InteractionPolicy;
+      workspace?: string | null;
+      signal?: AbortSignal;
+      /** Beside the MCP servers of the configuration. */
+      prepared?: Partial<PreparedEnvironment>;
+    } = {},
   ): Promise<PrepareOutcome> {
+    const parsed = configuration(changes);
+    const prepared = await prepareEnvironment(parsed, null);
     const outcome = await this.adapter.prepare(
       {
         sessionId: systemRandom.uuid(),
         workspace: options.workspace === undefined ? this.workspace : options.workspace,
         stateDir: join(this.root, 'state'),
-        configuration: configuration(changes),
+        configuration: parsed,
         policy: options.policy ?? 'ask',
+        prepared: { ...prepared, ...options.prepared },
       },
       options.signal ?? new AbortController().signal,
     );

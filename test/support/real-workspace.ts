@@ -36,6 +36,8 @@ export function realWorkspace(options: {
         refusal: async () => (await steps).refusal(),
         run: async (...args) => (await steps).run(...args),
         settle: async (id) => (await steps).settle(id),
+        prepared: async (wanted) => (await steps).prepared(wanted),
+        completed: async () => (await steps).completed(),
       };
     },
   });

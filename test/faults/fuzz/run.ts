@@ -1,3 +1,4 @@
+import { noSteps } from '../../support/no-preparation.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,11 +133,7 @@ class FuzzBed {
                 stateDir: join(folder, '.state'),
                 logger: silentLogger,
                 // Nothing that a frame names is ever run.
-                createSteps: () => ({
-                  refusal: () => Promise.resolve(null),
-                  run: () => Promise.resolve({ kind: 'completed' }),
-                  settle: () => Promise.resolve({ state: 'closed' }),
-                }),
+                createSteps: () => noSteps,
               }),
         suspension: {
           memory: { resumed: null },

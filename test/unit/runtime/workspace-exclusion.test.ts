@@ -1,3 +1,5 @@
+import type { PreparedQuery } from '../../../src/workspace/local-workspace.ts';
+import { noSteps } from '../../support/no-preparation.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   activities,
@@ -54,15 +56,13 @@ afterEach(async () => {
 
 async function create(): Promise<FolderBed> {
   const bed = await FolderBed.create({
-    createSteps: () => ({
-      refusal: () => Promise.resolve(null),
-      run: () => Promise.resolve({ kind: 'completed' }),
-      settle: () => Promise.resolve({ state: 'closed' }),
-    }),
+    createSteps: () => noSteps,
     wrap: (local) =>
       Object.assign(Object.create(local) as typeof local, {
         latch: local.latch,
         spool: (id: string) => local.spool(id),
+        prepared: (wanted: PreparedQuery) => local.prepared(wanted),
+        completed: () => local.completed(),
         open: async () => ({
           ...(await local.open()),
           read: () => held.promise.then(() => Promise.reject(new Error())),

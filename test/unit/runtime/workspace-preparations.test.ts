@@ -208,7 +208,7 @@ describe('Skills, Plugins and the end of preparation', () => {
     expect(await prepare({ action: 'finalize', sources })).toEqual({ outcome: 'completed' });
     expect(JSON.parse(await readFile(join(bed.state, 'capabilities/installed.json'), 'utf8'))).toMatchObject({
       ...{ version: 1, environment_id: environmentId, session_id: sessionId },
-      ...{ skills: [{ name: 'tidy' }], plugins: [{ slot: 3, name: 'tidy' }] },
+      ...{ skills: [{ name: 'tidy', folder: 'skills/tidy' }], plugins: ['plugins/3'], servers: [] },
     });
     expect(await file('late', 'x')).toMatchObject({ error_code: 'runtime_preparation_rejected' });
     expect(await readdir(bed.root)).toEqual([]);

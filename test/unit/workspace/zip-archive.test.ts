@@ -95,10 +95,14 @@ describe('packages', () => {
       skill(`${good}\nhooks: x`),
       skill(`${good}\nname: tidy-up`),
       skill('name: tidy-up\ndescription: |\n  Tidies'),
+      skill('name: tidy-up\ndescription: &a x\nlicense: *a'),
+      skill(`${good}\nallowed-tools: Bash`),
       [{ path: 'tidy-up/SKILL.md', data: Buffer.from('no front matter') }],
     ])
       expect(() => checkSkill(bad, metadata)).toThrow();
     expect(() => checkSkill(skill(good), { ...metadata, name: 'Tidy' })).toThrow();
+    const folded = skill('name: tidy-up\ndescription: >\n  Tidies:\n  "everything"');
+    expect(checkSkill(folded, metadata)).toHaveLength(1);
   });
 
   test('a Plugin has its manifest at the root', () => {

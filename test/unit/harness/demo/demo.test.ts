@@ -11,6 +11,7 @@ import { systemRandom } from '../../../../src/platform/random.ts';
 import { executionConfiguration } from '../../../../src/protocol/execution.ts';
 import { doneSenderRule, toolCallSenderRule } from '../../../../src/protocol/run-output.ts';
 import { Recorder } from '../../../harness/recorder.ts';
+import { nothingPrepared } from '../../../support/no-preparation.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 
 let workspace = '';
@@ -38,6 +39,7 @@ async function prepare(
       ...changes,
     }),
     policy: 'ask',
+    prepared: nothingPrepared,
   });
   if (outcome.kind !== 'ready') throw new Error(outcome.message);
   return outcome.executor;
