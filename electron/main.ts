@@ -4,6 +4,7 @@ import { compose } from '../src/app/compose.ts';
 import { loadConfig } from '../src/app/config.ts';
 import type { Daemon } from '../src/app/daemon.ts';
 import { desktopPaths } from '../src/app/desktop-paths.ts';
+import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
@@ -56,6 +57,7 @@ async function start(): Promise<void> {
     version: AGENT_RUNTIME_VERSION,
     config,
     targets: [],
+    enrolled: await enrolledBindings(paths),
     localWorkspace: await localWorkspace(options.workspace, paths),
     logLevel: 'info',
     stderr: null,

@@ -28,6 +28,15 @@ export interface BindingTarget {
   readonly expectedUrl: string | null;
   readonly workspace: Binding | null;
   secret(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }>;
+  /** For a binding that was enrolled on this machine. */
+  readonly enrolled?: {
+    readonly boundAt: string;
+    readonly coreVersion: string | null;
+    /** Where its secret lies, for display. */
+    store(): string | null;
+  };
+  /** Asks Core whether it still stands by what was enrolled: at a start and after a rejection, once until it does. */
+  confirm?(secret: string, signal: AbortSignal): Promise<Failure | null>;
 }
 
 export interface BindingPorts {
@@ -56,6 +65,7 @@ export class BoundRuntime {
   #router: Router | null = null;
   readonly #workspace: LocalWorkspace | null;
   #folder: FolderState = 'usable';
+  #confirmed = false;
   /** Outlives the router of one connection: a repeated resume is answered as accepted. */
   readonly #suspensions: SuspensionMemory = { resumed: null };
 
@@ -72,16 +82,7 @@ export class BoundRuntime {
       userAgent: ports.userAgent,
       deviceId: target.deviceId,
       credential: () => this.#credential(),
-      bootstrap: (credential, deviceId, signal): Promise<BootstrapOutcome> =>
-        bootstrap({
-          coreUrl: target.coreUrl,
-          deviceId,
-          credential,
-          userAgent: ports.userAgent,
-          clock: ports.clock,
-          expectedUrl: target.expectedUrl,
-          signal,
-        }),
+      bootstrap: (credential, deviceId, signal) => this.#bootstrap(credential, deviceId, signal),
       createRouter: (sender, hooks) => this.#createRouter(sender, hooks),
       heartbeat: () => this.#heartbeat(),
       onChange: () => ports.onChange(),
@@ -100,6 +101,11 @@ export class BoundRuntime {
   /** As of the last dial. */
   get folder(): FolderState {
     return this.#folder;
+  }
+  /** Why it is not connected, as far as that is known. */
+  get failure(): Failure['code'] | null {
+    const { state } = this.link;
+    return 'failure' in state ? (state.failure?.code ?? null) : null;
   }
   get parked(): boolean {
     return this.link.state.state === 'parked';
@@ -131,6 +137,13 @@ export class BoundRuntime {
         host: new URL(target.coreUrl).host,
       }),
       harnesses: [...harnesses],
+      enrolled: target.enrolled
+        ? {
+            bound_at: target.enrolled.boundAt,
+            core_version: target.enrolled.coreVersion,
+            credential_store: target.enrolled.store(),
+          }
+        : null,
     };
   }
 
@@ -153,6 +166,28 @@ export class BoundRuntime {
       }
     }
     return this.target.secret();
+  }
+
+  async #bootstrap(credential: string, deviceId: string, signal: AbortSignal): Promise<BootstrapOutcome> {
+    const { target } = this;
+    const { state } = this.link;
+    // A start, or a person's word after a rejection; attempts in between do not ask again.
+    const anew = state.state === 'bootstrapping' && state.attempt === 1;
+    if (target.confirm && (anew || !this.#confirmed)) {
+      this.#confirmed = false;
+      const failure = await target.confirm(credential, signal);
+      if (failure) return { kind: 'failed', failure };
+      this.#confirmed = true;
+    }
+    return bootstrap({
+      coreUrl: target.coreUrl,
+      deviceId,
+      credential,
+      userAgent: this.#ports.userAgent,
+      clock: this.#ports.clock,
+      expectedUrl: target.expectedUrl,
+      signal,
+    });
   }
 
   #createRouter(sender: LinkSender, hooks: LinkHooks): ConnectionRouter {

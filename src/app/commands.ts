@@ -137,7 +137,26 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     },
     'credentials.choose': async ({ choice }) => {
       await daemon.options.credentials.choose(choice);
-      for (const bound of daemon.bindings.values()) if (bound.parked) bound.link.retry();
+      const waits = [...daemon.bindings.values()].filter(
+        (bound) => bound.parked || bound.failure === 'credential_store_unavailable',
+      );
+      for (const bound of waits) bound.link.retry();
+      return done;
+    },
+
+    'enrol.read': (request) => daemon.enrolments.read(request),
+    'enrol.folder': ({ id, path }) => daemon.enrolments.chooseFolder(id, path),
+    'enrol.confirm': ({ id, name }) => daemon.enrolments.confirm(id, name),
+    'enrol.close': ({ id }) => {
+      daemon.enrolments.close(id);
+      return Promise.resolve(done);
+    },
+    'binding.rotate': async ({ binding, credential }) => {
+      await daemon.enrolments.rotate(binding, credential);
+      return done;
+    },
+    'binding.remove': async ({ binding, leave_credential: leave }) => {
+      await daemon.enrolments.remove(binding, leave);
       return done;
     },
   };

@@ -12,6 +12,7 @@ import type { BindingTarget } from './binding.ts';
 import type { Config } from './config.ts';
 import { CredentialDesk } from './credentials.ts';
 import { Daemon } from './daemon.ts';
+import type { EnrolledBindings } from './enrolled-binding.ts';
 import { startLocalCore } from './local-core.ts';
 
 export interface ComposeOptions {
@@ -19,6 +20,7 @@ export interface ComposeOptions {
   readonly version: string;
   readonly config: Config;
   readonly targets: readonly BindingTarget[];
+  readonly enrolled?: EnrolledBindings;
   /** Folder of the local Core's Turns, or null for no local Core. */
   readonly localWorkspace: string | null;
   readonly logLevel: LogLevel;
@@ -57,6 +59,7 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
     credentials,
     redactor,
     targets: options.targets,
+    ...(options.enrolled ? { enrolled: options.enrolled } : {}),
     createHarnesses: (ledger) =>
       createHarnessRegistry({
         clock,

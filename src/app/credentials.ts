@@ -3,8 +3,11 @@ import type { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
+import type { Secrets } from '../enrol/enrolment.ts';
 import {
   MemoryCredentialStore,
+  unavailable,
+  type CredentialResult,
   type CredentialStore,
   type UnavailableReason,
 } from '../store/credential-store.ts';
@@ -23,14 +26,17 @@ const marksSchema = z.object({
  * Which credential store is in use, and what the person may choose while the keychain does not answer. Plaintext on
  * disk only ever by the person's explicit choice; nothing is wiped or re-enrolled because a read failed.
  */
-export class CredentialDesk {
-  readonly #clock: Clock;
+export class CredentialDesk implements Secrets {
   readonly #random: Random;
   readonly #logger: Logger;
   readonly #marks: JsonDocument<typeof marksSchema>;
-  readonly #secretsFile: string;
+  readonly #file: FileCredentialStore;
+  /** Lives as long as this process, whatever is chosen later. */
+  readonly #memory = new MemoryCredentialStore();
   readonly #load: () => NativeKeychain | null;
+  readonly #clock: Clock;
   #keychain: KeychainStore | null = null;
+  #keychainWorks = false;
   #store: CredentialStore | null = null;
   #reason: UnavailableReason = 'none';
   #health: Health | null = null;
@@ -48,7 +54,7 @@ export class CredentialDesk {
     this.#random = options.random;
     this.#logger = options.logger;
     this.#marks = options.marks;
-    this.#secretsFile = options.secretsFile;
+    this.#file = new FileCredentialStore(options.secretsFile, options.clock, options.random);
     this.#load = options.load;
   }
 
@@ -89,12 +95,70 @@ export class CredentialDesk {
     return sentences[this.#reason];
   }
 
+  /** Whether `set` with a lasting secret has a place for it now. */
+  get lasting(): boolean {
+    return this.#store !== null && this.#store !== this.#memory;
+  }
+
+  /** Where a secret lies, for display. */
+  backendOf(account: string): string | null {
+    return this.#memory.has(account) ? this.#memory.backend : (this.#marks.value.stored[account] ?? null);
+  }
+
+  /** From where it was put: the memory of this run, the file, or the keychain. */
+  async get(account: string): Promise<CredentialResult<string | null>> {
+    const held = await this.#memory.get(account);
+    if (held.kind === 'ok' && held.value !== null) return held;
+    const store = await this.#holder(account);
+    return store ? store.get(account) : unavailable(this.#reason);
+  }
+
+  /** `lasting`: a secret that nobody else has. The memory of this run is no place for it. */
+  async set(account: string, secret: string, lasting: boolean): Promise<CredentialResult<void>> {
+    if (!this.#store) await this.probe();
+    const store = this.#store;
+    if (!store || (lasting && store === this.#memory)) return unavailable(this.#reason);
+    const result = await store.set(account, secret);
+    if (result.kind !== 'ok') return result;
+    if (store !== this.#memory) await this.#memory.delete(account);
+    if (store === this.#file) await this.#storedMarks().add(account, store.backend);
+    return result;
+  }
+
+  async delete(account: string): Promise<CredentialResult<boolean>> {
+    const held = await this.#memory.delete(account);
+    const stored = account in this.#marks.value.stored;
+    const store = await this.#holder(account);
+    if (!store) return stored ? unavailable(this.#reason) : held;
+    const result = await store.delete(account);
+    if (result.kind === 'ok' && store === this.#file) await this.#storedMarks().remove(account);
+    return result;
+  }
+
+  /** Forgets that anything is stored, where the person gives an entry up that cannot be reached any more. */
+  async abandon(account: string): Promise<void> {
+    await this.#memory.delete(account);
+    await this.#storedMarks().remove(account);
+  }
+
+  /** The store that holds a secret, or would; null while it does not answer. */
+  async #holder(account: string): Promise<CredentialStore | null> {
+    const backend = this.#marks.value.stored[account];
+    const file = backend === undefined ? this.#marks.value.choice === 'file' : backend === this.#file.backend;
+    if (file) return this.#file;
+    if (!this.#keychain || this.#store !== this.#keychain) await this.#probeKeychain();
+    return this.#keychainWorks ? this.#keychain : null;
+  }
+
   /** A real write, read and delete on a throw-away account shows whether the keychain works. */
   async probe(): Promise<void> {
-    if (this.#marks.value.choice === 'file') {
-      this.#use(new FileCredentialStore(this.#secretsFile, this.#clock, this.#random));
-      return;
-    }
+    if (this.#marks.value.choice === 'file') return this.#use(this.#file);
+    await this.#probeKeychain();
+    if (this.#keychain && this.#keychainWorks) this.#use(this.#keychain);
+    else this.#unavailable(this.#reason);
+  }
+
+  async #probeKeychain(): Promise<void> {
     const native = this.#keychain ? null : this.#load();
     if (native) {
       this.#keychain = new KeychainStore({
@@ -104,10 +168,9 @@ export class CredentialDesk {
         marks: this.#storedMarks(),
       });
     }
-    if (!this.#keychain) return this.#unavailable('none');
-    const result = await this.#keychain.probe(this.#random);
-    if (result.kind === 'ok') this.#use(this.#keychain);
-    else this.#unavailable(result.reason);
+    const result = this.#keychain ? await this.#keychain.probe(this.#random) : unavailable('none');
+    this.#keychainWorks = result.kind === 'ok';
+    if (result.kind === 'unavailable') this.#reason = result.reason;
   }
 
   async choose(choice: 'retry' | 'memory' | 'file'): Promise<void> {
@@ -116,8 +179,7 @@ export class CredentialDesk {
         await this.#marks.set({ ...this.#marks.value, choice: 'keychain' });
         return this.probe();
       case 'memory':
-        this.#use(new MemoryCredentialStore());
-        return;
+        return this.#use(this.#memory);
       case 'file':
         await this.#marks.set({ ...this.#marks.value, choice: 'file' });
         return this.probe();

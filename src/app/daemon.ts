@@ -25,7 +25,10 @@ import { runCommand, type CommandHandlers } from './command-gate.ts';
 import { createHandlers } from './commands.ts';
 import type { Config } from './config.ts';
 import { ControlServer } from './control-server.ts';
+import { Receipts, type BindingReceipt } from '../enrol/receipt.ts';
 import type { CredentialDesk } from './credentials.ts';
+import { enrolledTarget, type EnrolledBindings } from './enrolled-binding.ts';
+import { EnrolmentDesk } from './enrolments.ts';
 import type { LocalCoreHost } from './local-core.ts';
 import { Orphans } from './orphans.ts';
 import { Projection } from './projection.ts';
@@ -55,6 +58,8 @@ export interface DaemonOptions {
   readonly redactor?: Redactor;
   /** Bindings to serve besides the local Core. */
   readonly targets: readonly BindingTarget[];
+  /** Enrolled bindings to serve; none by default. */
+  readonly enrolled?: EnrolledBindings;
   /** Null: no local Core. */
   createLocalCore: ((daemon: Daemon) => Promise<LocalCoreHost>) | null;
 }
@@ -74,6 +79,7 @@ export class Daemon {
   readonly projection: Projection;
   readonly publisher: ViewPublisher;
   readonly bindings = new Map<string, BoundRuntime>();
+  readonly enrolments: EnrolmentDesk;
   harnesses: HarnessSource;
   settings: JsonDocument<typeof settingsSchema>;
   local: LocalCoreHost | null = null;
@@ -122,6 +128,7 @@ export class Daemon {
       projection: this.projection,
       health: this.health,
     });
+    this.enrolments = this.#enrolmentDesk();
     this.#handlers = createHandlers(this);
     options.credentials.attach(this.health, () => this.#needsCredentials());
     harnesses.onChange(() => this.#harnessesChanged());
@@ -160,6 +167,9 @@ export class Daemon {
     }
   }
 
+  get #userAgent(): string {
+    return `agent-runtime/${this.options.version}`;
+  }
   get paused(): boolean {
     return this.#paused;
   }
@@ -175,7 +185,7 @@ export class Daemon {
       random,
       logger,
       version,
-      userAgent: `agent-runtime/${version}`,
+      userAgent: this.#userAgent,
       interactions: { policy, answeredBy, timeoutMs: seconds === undefined ? null : seconds * 1_000 },
       executorIdleMs: config.limits.executor_idle_seconds * 1_000,
       harnesses: (target) => this.offeredTo(target.local),
@@ -225,6 +235,46 @@ export class Daemon {
     bound.link.dispose();
     this.bindings.delete(key);
     this.publisher.changed();
+  }
+
+  #serveEnrolled(receipt: BindingReceipt): void {
+    if (this.bindings.has(receipt.name)) return;
+    const { clock, credentials } = this.options;
+    const register = (secret: string): void => this.redactor.register(secret);
+    this.serve(enrolledTarget(receipt, { credentials, clock, userAgent: this.#userAgent, register }));
+  }
+
+  #enrolmentDesk(): EnrolmentDesk {
+    const { clock, random, logger, credentials, paths } = this.options;
+    return new EnrolmentDesk({
+      clock,
+      random,
+      logger,
+      credentials,
+      userAgent: this.#userAgent,
+      receipts: new Receipts(paths.environments, random),
+      state: paths.root,
+      otherFolders: () => {
+        const folders = new Map<string, string>();
+        for (const { target } of this.bindings.values()) {
+          if (!target.enrolled && target.workspace) folders.set(target.name, target.workspace.workspace);
+        }
+        return [...folders].map(([binding, folder]) => ({ binding, folder }));
+      },
+      register: (secret) => this.redactor.register(secret),
+      serve: (receipt) => {
+        this.#serveEnrolled(receipt);
+        return true;
+      },
+      unserve: (name) => this.unserve(name),
+      restart: async (name) => {
+        const bound = this.bindings.get(name);
+        if (!bound) return;
+        await bound.link.stop();
+        if (this.#state !== 'stopping') bound.link.start();
+      },
+      onChange: () => this.publisher.changed(),
+    });
   }
 
   /** Every front end's command comes in here. */
@@ -292,6 +342,12 @@ export class Daemon {
     // What an earlier run left behind ends before anything new is owned beside it.
     await this.orphans.reap();
     for (const target of options.targets) this.serve(target);
+    const { receipts, unreadable } = options.enrolled ?? { receipts: [], unreadable: [] };
+    for (const receipt of receipts) this.#serveEnrolled(receipt);
+    if (unreadable.length > 0) {
+      const folders = unreadable.join(', ');
+      this.health.raise('binding_unreadable', `The receipt of a binding cannot be read: ${folders}.`);
+    }
     if (options.createLocalCore) this.local = await options.createLocalCore(this);
     this.#state = 'running';
     void options.credentials.probe();
@@ -324,7 +380,10 @@ export class Daemon {
     this.projection.observe(binding.target, fact);
     if (fact.type === 'agent_started') {
       if (fact.why === null) return this.health.clear('agent_not_started');
-      return this.health.raise('agent_not_started', `The agent ${fact.kind} could not be started. ${fact.why}`);
+      return this.health.raise(
+        'agent_not_started',
+        `The agent ${fact.kind} could not be started. ${fact.why}`,
+      );
     }
     if (fact.type !== 'cleanup' && fact.type !== 'cleanup_ended') return;
     if (this.projection.cleanup.some((item) => item.state === 'unconfirmed')) {
@@ -405,6 +464,7 @@ export class Daemon {
       transfers: [...this.projection.transfers],
       history: this.#history.slice(-shownHistory),
       rules: [],
+      enrolments: [...this.enrolments.views],
       health: this.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
       drops: { ...this.projection.drops },
     };

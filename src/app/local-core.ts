@@ -213,6 +213,7 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
             lost_at: null,
           },
           harnesses: [...harnesses],
+          enrolled: null,
         }
       );
     },

@@ -3,10 +3,12 @@ import { rejected } from '../observe/errors.ts';
 import { stateRoot, statePaths } from '../store/paths.ts';
 import { answerCommand } from './answer.ts';
 import { parseArguments, type Parsed } from './arguments.ts';
+import { rotateCommand, unenrollCommand } from './binding.ts';
 import { cleanupCommand } from './cleanup.ts';
 import { conformanceCommand } from './conformance.ts';
 import { diagnosticsCommand } from './diagnostics.ts';
 import { doctorCommand } from './doctor.ts';
+import { enrollCommand } from './enroll.ts';
 import { logsCommand } from './logs.ts';
 import { Output, exitCodes, type ExitCode } from './output.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
@@ -18,6 +20,9 @@ import type { CliCommand, CommandContext } from './command.ts';
 
 const table: Readonly<Record<string, CliCommand>> = {
   run: runCommand,
+  enroll: enrollCommand,
+  rotate: rotateCommand,
+  unenroll: unenrollCommand,
   try: tryCommand,
   status: statusCommand,
   view: viewCommand,

@@ -37,10 +37,14 @@ export class Output {
       case 'usage':
       case 'invalid_configuration':
       case 'invalid_bootstrap_file':
+      case 'invalid_credential_file':
+      case 'invalid_invitation':
         return exitCodes.usage;
       case 'incompatible_version':
       case 'credential_rejected':
       case 'binding_retired':
+      case 'invitation_rejected':
+      case 'other_key_bound':
         return exitCodes.rejected;
       case 'unconfirmed':
         return exitCodes.unconfirmed;

@@ -5,6 +5,7 @@ import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
 import { ConsoleServer } from '../app/console-server.ts';
 import { InProcessFrontEnd } from '../app/in-process.ts';
+import { enrolledBindings } from '../app/enrolled-binding.ts';
 import { existingFolder, localWorkspace } from '../app/workspace-folder.ts';
 import type { Daemon } from '../app/daemon.ts';
 import { rejected } from '../observe/errors.ts';
@@ -21,7 +22,9 @@ export const runCommand: CliCommand = {
   --bootstrap-file FILE      {"version","core_url","device_id","credential"}; stored nowhere
   --environment-id ID --session-id ID --workspace DIR
                              the binding, all or none; none: Environment type none, no folder
-  --local                    the local Core (the default where nothing is bound); --workspace DIR is its folder
+  --binding NAME             an enrolled binding; may repeat
+  --local                    the local Core; --workspace DIR is its folder
+                             none of these: all enrolled bindings, or the local Core where there is none
   --config FILE              instead of config.json in the state folder
   --prompt TEXT              start this Turn with the local Core at once
   --console [--console-port N]  also serve the window as a web page on loopback; prints one URL
@@ -33,6 +36,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
     'session-id': { type: 'string' },
     workspace: { type: 'string' },
     local: { type: 'boolean' },
+    binding: { type: 'string', multiple: true },
     config: { type: 'string' },
     prompt: { type: 'string' },
     console: { type: 'boolean' },
@@ -47,8 +51,13 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       parsed.text('config') ?? paths.config,
       parsed.text('config') !== undefined,
     );
-    const useLocal = parsed.flag('local') || target === null;
+    const names = parsed.texts('binding');
+    const chosen = target !== null || names.length > 0 || parsed.flag('local');
+    const enrolled = chosen && names.length === 0 ? undefined : await enrolledBindings(paths, names);
     const named = parsed.text('bootstrap-file') === undefined ? parsed.text('workspace') : undefined;
+    // A folder or a prompt is for the local Core, which then serves beside the rest.
+    const forLocal = target === null && (named !== undefined || parsed.text('prompt') !== undefined);
+    const useLocal = parsed.flag('local') || forLocal || (!chosen && enrolled?.receipts.length === 0);
     const workspace = useLocal
       ? await localWorkspace(named === undefined ? null : resolve(named), paths)
       : null;
@@ -57,6 +66,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       version: AGENT_RUNTIME_VERSION,
       config,
       targets: target ? [target] : [],
+      ...(enrolled ? { enrolled } : {}),
       localWorkspace: workspace,
       logLevel: parsed.logLevel,
       stderr: output.json ? null : 'warn',

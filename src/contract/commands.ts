@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkSchema, diagnosticsSchema } from './diagnostics.ts';
+import { enrolmentSchema, enrolmentSourceSchema } from './enrolment.ts';
 import { journalEntrySchema } from './journal.ts';
 import { historyOutcomes, viewSchema, type View } from './view.ts';
 
@@ -119,6 +120,40 @@ export const commands = {
   /** What to do while the credential store is unavailable. `memory` keeps secrets for this run only. */
   'credentials.choose': {
     request: z.strictObject({ choice: z.enum(['retry', 'memory', 'file']) }),
+    answer: done,
+  },
+  /** Reads an invitation (asking Core what it is for) or a credential file. Stores nothing and changes nothing. */
+  'enrol.read': {
+    request: z.strictObject({
+      source: enrolmentSourceSchema,
+      workspace: z.string().max(4_096).optional(),
+      name: z.string().max(64).optional(),
+    }),
+    answer: enrolmentSchema,
+  },
+  /** Names the folder, or looks at it again. */
+  'enrol.folder': {
+    request: z.strictObject({ id, path: z.string().min(1).max(4_096) }),
+    answer: enrolmentSchema,
+  },
+  /** Binds. Resolves when it is bound and Core was asked, or when a step failed (`error` says why; repeat to go on). */
+  'enrol.confirm': {
+    request: z.strictObject({ id, name: z.string().min(1).max(64) }),
+    answer: enrolmentSchema,
+  },
+  /** Closes an enrolment. What is bound stays bound. */
+  'enrol.close': { request: z.strictObject({ id }), answer: done },
+  /** Puts a rotated credential in the place of the old one; `credential` is the text of the new file. */
+  'binding.rotate': {
+    request: z.strictObject({ binding: id, credential: z.string().min(1).max(65_536) }),
+    answer: done,
+  },
+  /**
+   * Ends a binding on this machine: its connection, its credential and its receipt. Folder and history stay.
+   * `leave_credential`: also where the store does not answer, whose entry then stays behind.
+   */
+  'binding.remove': {
+    request: z.strictObject({ binding: id, leave_credential: z.boolean().default(false) }),
     answer: done,
   },
 } as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { enrolmentSchema } from './enrolment.ts';
 
 /**
  * What a front end may know: one snapshot, published whole and then again after changes (at most ten a second).
@@ -99,6 +100,15 @@ export const bindingSchema = z.object({
   workspace: z.string().nullable(),
   connection: connectionSchema,
   harnesses: z.array(harnessViewSchema),
+  /** For a binding that was enrolled here; null for the local Core and for one that was handed over for this run. */
+  enrolled: z
+    .object({
+      bound_at: time,
+      core_version: z.string().nullable(),
+      /** Where its secret lies: keychain, file or memory; null where that is not known. */
+      credential_store: z.string().nullable(),
+    })
+    .nullable(),
 });
 
 export const evidenceSchema = z.object({
@@ -276,6 +286,8 @@ export const viewSchema = z.object({
   transfers: z.array(transferViewSchema),
   history: z.array(historySchema),
   rules: z.array(ruleSchema),
+  /** Enrolments that somebody began and nobody closed yet. */
+  enrolments: z.array(enrolmentSchema),
   health: z.array(healthSchema),
   /** Frames dropped without a reply, by reason (runtime-behaviour 2.23). */
   drops: z.record(z.string(), z.number().int()),

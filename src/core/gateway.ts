@@ -1,10 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
 import { FRAME_BYTES, HEARTBEAT_DEFAULT_SECONDS } from '../protocol/limits.ts';
+import { answerEnrolment } from './enrolment-routes.ts';
+import { MachineAuthority } from './machine-authority.ts';
 import { CoreConnection, type ConnectionObserver } from './connection.ts';
 import {
   answerRequest,
@@ -26,6 +29,10 @@ export interface GatewayOptions {
    * ordinary checks decide.
    */
   readonly refuse?: (request: IncomingMessage) => RouteError | undefined;
+  /** Asked for every plain request before Core's own routes: true when it answered itself. For a test that listens in. */
+  readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+  /** With it machines can enrol here; without it every device is registered by hand. */
+  readonly enrolment?: { readonly random: Random; readonly build: string };
 }
 
 export interface GatewayObserver extends ConnectionObserver {
@@ -35,6 +42,8 @@ export interface GatewayObserver extends ConnectionObserver {
 interface Device {
   credentialDigest: Buffer;
   retired: boolean;
+  /** Of the credential that the open connection authenticated with. */
+  connectedDigest?: Buffer;
 }
 
 /**
@@ -46,6 +55,7 @@ export class Gateway {
   readonly #heartbeatSeconds: number;
   readonly #observer: GatewayObserver;
   readonly #refuse: (request: IncomingMessage) => RouteError | undefined;
+  readonly #intercept: GatewayOptions['intercept'];
   readonly #devices = new Map<string, Device>();
   readonly #connections = new Map<string, CoreConnection>();
   readonly #server: Server;
@@ -56,6 +66,8 @@ export class Gateway {
     clientTracking: false,
   });
   readonly #open = new Set<Duplex>();
+  /** Who may enrol; null where nobody can. */
+  readonly authority: MachineAuthority | null;
   #origin = '';
 
   constructor(options: GatewayOptions) {
@@ -63,6 +75,14 @@ export class Gateway {
     this.#heartbeatSeconds = options.heartbeatSeconds ?? HEARTBEAT_DEFAULT_SECONDS;
     this.#observer = options.observer ?? {};
     this.#refuse = options.refuse ?? (() => undefined);
+    this.#intercept = options.intercept;
+    this.authority = options.enrolment
+      ? new MachineAuthority({
+          ...options.enrolment,
+          clock: options.clock,
+          onDevice: (deviceId, secret) => this.#setDevice(deviceId, secret),
+        })
+      : null;
     this.#server = createServer((request, response) => {
       void answerRequest(this.#routes, request, response);
     });
@@ -119,17 +139,49 @@ export class Gateway {
     if (device) device.retired = true;
   }
 
+  /** A digest in the place of the former one; null: the authority of the device ended, the device itself did not. */
+  #setDevice(deviceId: string, secret: Buffer | null): void {
+    const known = this.#devices.get(deviceId);
+    const credentialDigest = secret ?? digest('');
+    if (known) known.credentialDigest = credentialDigest;
+    else this.#devices.set(deviceId, { credentialDigest, retired: false });
+  }
+
   connection(deviceId: string): CoreConnection | undefined {
     return this.#connections.get(deviceId);
   }
 
   get #routes() {
+    const { authority } = this;
     return {
       authenticate: (deviceId: string, credential: string) => this.#authenticate(deviceId, credential),
       isOnline: (deviceId: string) => this.#connections.has(deviceId),
       heartbeatSeconds: this.#heartbeatSeconds,
       socketUrl: () => this.socketUrl,
+      ...(this.#intercept ? { intercept: this.#intercept } : {}),
+      ...(authority
+        ? {
+            more: (request: IncomingMessage, response: ServerResponse, url: URL) =>
+              answerEnrolment(
+                {
+                  authority,
+                  socketUrl: this.socketUrl,
+                  isConnected: (id, key) => this.#isConnected(id, key),
+                },
+                request,
+                response,
+                url,
+              ),
+          }
+        : {}),
     };
+  }
+
+  #isConnected(deviceId: string, secret: Buffer): boolean {
+    const device = this.#devices.get(deviceId);
+    return (
+      this.#connections.has(deviceId) && !device?.retired && device?.connectedDigest?.equals(secret) === true
+    );
   }
 
   #authenticate(deviceId: string, credential: string): Authority {
@@ -164,6 +216,8 @@ export class Gateway {
         },
       });
       this.#connections.set(deviceId, connection);
+      const device = this.#devices.get(deviceId);
+      if (device) device.connectedDigest = device.credentialDigest;
       this.#observer.connected?.(connection);
     });
   }

@@ -20,6 +20,9 @@ export interface RouteContext {
   isOnline(deviceId: string): boolean;
   readonly heartbeatSeconds: number;
   socketUrl(): string;
+  readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+  /** Routes that not every Core has: true when one of them answered. */
+  readonly more?: (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<boolean>;
 }
 
 /** A refusal as every machine route writes it. */
@@ -54,7 +57,9 @@ export async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (await context.intercept?.(request, response)) return;
   const url = urlOf(request);
+  if (url && (await context.more?.(request, response, url))) return;
   const result =
     url?.pathname === BOOTSTRAP_PATH
       ? await bootstrap(context, request)
@@ -165,7 +170,7 @@ function urlOf(request: IncomingMessage): URL | undefined {
 }
 
 /** The body as text, or an empty text when it is too large or broke off. */
-function readBody(request: IncomingMessage): Promise<string> {
+export function readBody(request: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

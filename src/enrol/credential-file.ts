@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
-import { join, parse, resolve, sep } from 'node:path';
+import { join, parse, sep } from 'node:path';
 import { z } from 'zod';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
@@ -59,15 +59,11 @@ export function parseCredential(text: string): ExecutorCredential {
 }
 
 /**
- * Reads a credential file from disk: a regular file of this user that nobody else can read, with no symbolic link on
- * the way to it.
+ * The text of a credential file on disk, by its whole path: a regular file of this user that nobody else can read, with
+ * no symbolic link on the way to it.
  * @throws RuntimeError `invalid_credential_file` with what to do.
  */
-export async function readCredentialFile(path: string): Promise<ExecutorCredential> {
-  return parseCredential(await readProtectedFile(resolve(path)));
-}
-
-async function readProtectedFile(path: string): Promise<string> {
+export async function readProtectedFile(path: string): Promise<string> {
   const unreadable = (error?: unknown): RuntimeError =>
     error instanceof RuntimeError
       ? error

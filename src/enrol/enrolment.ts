@@ -35,7 +35,8 @@ export const connectionCheck = { every: 1_000, most: 45_000 } as const;
 /** Secrets by account, as the store of this machine keeps them. */
 export interface Secrets {
   get(account: string): Promise<CredentialResult<string | null>>;
-  set(account: string, secret: string): Promise<CredentialResult<void>>;
+  /** `lasting`: nobody else has it, so that it must outlive this process. */
+  set(account: string, secret: string, lasting: boolean): Promise<CredentialResult<void>>;
   delete(account: string): Promise<CredentialResult<boolean>>;
 }
 
@@ -46,8 +47,8 @@ export interface EnrolmentPorts {
   readonly userAgent: string;
   readonly receipts: Receipts;
   readonly secrets: Secrets;
-  /** The home folder, our own state, and the folders of all other bindings. */
-  folderRules(): Promise<Omit<FolderRules, 'mayCreate'>>;
+  /** The home folder, our own state, and the folders of the bindings of other Environments. */
+  folderRules(environmentId: string): Promise<Omit<FolderRules, 'mayCreate'>>;
   /** Told of every secret before it is used, so that it can be masked. */
   register(secret: string): void;
   /** Serves the binding from now on; false where no Runtime runs that could. */
@@ -175,7 +176,7 @@ export class Enrolment {
       );
     }
     this.#folder = await judgeFolder(frozenFolder ?? path, {
-      ...(await this.#ports.folderRules()),
+      ...(await this.#ports.folderRules(this.plan.environmentId)),
       mayCreate: this.plan.way === 'grant',
     });
     this.#ports.onChange();
@@ -223,7 +224,7 @@ export class Enrolment {
     } else {
       enrollment = await this.#enroll(secret, folder, existing);
       this.#done();
-      requireStored(await secrets.set(account, secret));
+      requireStored(await secrets.set(account, secret, false));
       this.#done();
     }
     const receipt = await receipts.write({
@@ -292,7 +293,7 @@ export class Enrolment {
     }
     const secret = Buffer.from(random.hex(32), 'hex').toString('base64url');
     this.#ports.register(secret);
-    requireStored(await secrets.set(account, secret));
+    requireStored(await secrets.set(account, secret, true));
     return { secret, fresh: true };
   }
 

@@ -48,7 +48,7 @@ export async function rotateSecret(
   const refused = await confirmEnrollment(receipt, credential.token, ports);
   if (refused) return refused;
   requireStored(
-    await ports.secrets.set(accountOf(remoteUrl, enrollment.environment_id, keyId), credential.token),
+    await ports.secrets.set(accountOf(remoteUrl, enrollment.environment_id, keyId), credential.token, false),
   );
   return null;
 }

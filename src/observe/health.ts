@@ -28,6 +28,10 @@ export const healthItems = {
     severity: 'warning',
     next: 'The file could not be understood and was kept under another name. Look into it or remove it.',
   },
+  binding_unreadable: {
+    severity: 'error',
+    next: 'Nothing is served from there. Bring environment.json back from a copy, or move the folder away and enrol again.',
+  },
   no_agent: {
     severity: 'warning',
     next: 'Install Claude Code and sign in with `claude auth login`, or try the demo agent.',

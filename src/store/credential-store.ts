@@ -31,6 +31,10 @@ export class MemoryCredentialStore implements CredentialStore {
   readonly backend = 'memory';
   readonly #secrets = new Map<string, string>();
 
+  has(account: string): boolean {
+    return this.#secrets.has(account);
+  }
+
   get(account: string): Promise<CredentialResult<string | null>> {
     return Promise.resolve(ok(this.#secrets.get(account) ?? null));
   }

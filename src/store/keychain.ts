@@ -59,6 +59,10 @@ export class KeychainStore implements CredentialStore {
     const result = await this.#call('get', () => this.#native.get(service, account));
     if (result.kind === 'ok' && result.value === null && this.#marks.has(account))
       return unavailable('locked_or_lost');
+    // A kill between the two writes of `set`.
+    if (result.kind === 'ok' && result.value !== null && !this.#marks.has(account)) {
+      await this.#marks.add(account, this.backend);
+    }
     return result;
   }
 

@@ -66,12 +66,14 @@ export const binding = (name: string, over: Partial<BindingView> = {}): BindingV
   workspace: `/home/user/projects/${name}`,
   connection: connection(),
   harnesses: [harnesses.claude, harnesses.codex],
+  enrolled: { bound_at: ago(400_000), core_version: '2026.11', credential_store: 'keychain' },
   ...over,
 });
 
 export const localBinding = (over: Partial<BindingView> = {}): BindingView =>
   binding('scratch', {
     local: true,
+    enrolled: null,
     connection: connection({ host: null }),
     harnesses: [harnesses.claude, harnesses.codex, harnesses.notes, harnesses.demo],
     ...over,
@@ -482,6 +484,7 @@ export const view = (over: Partial<View> = {}): View => ({
   transfers: [],
   history: [...history],
   rules: [],
+  enrolments: [],
   health: [],
   drops: {},
   ...over,
