@@ -8,6 +8,7 @@ import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../a
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
 import { planLaunch, type LaunchPlan } from './configuration.ts';
 import { ClaudeExecutor } from './executor.ts';
+import { FUNCTION_SERVER } from './functions.ts';
 import { initializeResponse } from './native-types.ts';
 import { inspectClaude, isSignedIn } from './probe.ts';
 import {
@@ -19,6 +20,8 @@ import {
   type LocatedProgram,
   type ProgramPorts,
 } from './program.ts';
+import { listHooks, nativeServers, settleServers } from './servers.ts';
+import { buildSkillPackage } from './skills.ts';
 
 /** Each of these is proven against the real program by the tests under `test/harness`. */
 export const claudeCapabilities = declareCapabilities([
@@ -38,6 +41,13 @@ export const claudeCapabilities = declareCapabilities([
   'local_environment',
   'message_images',
   'subagent_control',
+  'structured_output',
+  'tool_search',
+  'function_tools',
+  'function_result_images',
+  'mcp_http_tools',
+  'mcp_http_required',
+  'mcp_http_bearer_auth',
 ]);
 
 export interface ClaudePorts extends ProcessPorts, ProgramPorts {
@@ -98,10 +108,10 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PrepareOutcome> {
-    const planned = planLaunch(request.configuration, request.policy);
+    const planned = planLaunch(request.configuration, request.policy, request.prepared);
     if (planned.kind === 'refused') return failed(planned.message);
     try {
-      const env = await this.#environment();
+      const env = await this.#environment(planned.plan.env);
       const located = await this.#locate(env);
       if (located.kind !== 'found') return failed('Claude Code was not found. Install it and try again.');
       // It may have been replaced since the last look.
@@ -143,12 +153,15 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
     signal: AbortSignal,
   ): Promise<PrepareOutcome> {
     const sessionId = plan.resume ?? this.#ports.random.uuid();
+    const skills = await buildSkillPackage(request.prepared.skills, join(request.stateDir, 'claude-skills'));
+    if (skills.kind === 'refused') return failed(skills.message);
     const native = await startProcess(this.#ports, {
       command: program.path,
       args: [
         ...baseArguments,
         ...plan.args,
         ...(plan.resume ? [] : ['--session-id', sessionId]),
+        ...(skills.folder === null ? [] : ['--plugin-dir', skills.folder]),
         ...(this.#settings.args ?? []),
       ],
       cwd: request.workspace ?? request.stateDir,
@@ -163,21 +176,27 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
       observeMessages: request.configuration.observe_messages === true,
       observeTools: request.configuration.observe_tool_observations === true,
     });
-    const problem = await this.#initialize(executor, plan, signal);
+    const problem = await this.#initialize(executor, plan, native.owner, signal).catch((error: unknown) =>
+      error instanceof RuntimeError ? error.message : 'Claude Code did not start as expected.',
+    );
     if (problem === null) return { kind: 'ready', executor };
     const closed = await executor.close();
     return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
   }
 
   /** Null when the program is ready for a Turn, else why not. No model request is made. */
-  async #initialize(executor: ClaudeExecutor, plan: LaunchPlan, signal: AbortSignal): Promise<string | null> {
+  async #initialize(
+    executor: ClaudeExecutor,
+    plan: LaunchPlan,
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const { client } = executor;
-    const append = plan.systemPrompt === null ? {} : { appendSystemPrompt: plan.systemPrompt };
     const aborted = new Promise<null>((resolve) => {
       if (signal.aborted) resolve(null);
       else signal.addEventListener('abort', () => resolve(null), { once: true });
     });
-    const control = client.control({ subtype: 'initialize', ...append }, INITIALIZE_LIMIT_MS);
+    const control = client.control(initializeRequest(plan, owner), INITIALIZE_LIMIT_MS);
     const answer = await Promise.race([control, aborted]).catch(() => undefined);
     if (signal.aborted) return 'The preparation was cancelled.';
     const initialized = initializeResponse.safeParse(answer);
@@ -187,6 +206,10 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
         : 'Claude Code did not start as expected. Run "claude" in a terminal and look what it says.';
     }
     if (!isSignedIn(initialized.data)) return SIGNED_OUT;
+    if (plan.servers.length > 0) {
+      const problem = await settleServers({ client, clock: this.#ports.clock }, plan.servers, owner, signal);
+      if (problem !== null) return problem;
+    }
     const mode = initialized.data.current_permission_mode;
     if (mode === undefined || mode === null || mode === plan.mode) return null;
     await client.control({ subtype: 'set_permission_mode', mode: plan.mode }, 5_000).catch(() => undefined);
@@ -198,9 +221,21 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
     return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#memory.versions);
   }
 
-  #environment(): Promise<Record<string, string>> {
-    return claudeEnvironment(this.#ports, this.#settings.env ?? {});
+  #environment(prepared: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
+    return claudeEnvironment(this.#ports, this.#settings.env ?? {}, prepared);
   }
+}
+
+/** Everything confidential goes in here, over standard input, and nothing of it on the command line. */
+function initializeRequest(plan: LaunchPlan, owner: string): Record<string, unknown> {
+  return {
+    subtype: 'initialize',
+    ...(plan.systemPrompt === null ? {} : { appendSystemPrompt: plan.systemPrompt }),
+    ...(plan.functions.length > 0 ? { sdkMcpServers: [FUNCTION_SERVER] } : {}),
+    ...(plan.servers.length > 0 ? { mcpServers: nativeServers(plan.servers, owner) } : {}),
+    ...(plan.output ? { jsonSchema: plan.output.json } : {}),
+    ...listHooks(plan.servers),
+  };
 }
 
 function unavailable(version: string | null, reason: string, installed = true): Probe {

@@ -3,6 +3,7 @@ import type { Logger } from '../../observe/logger.ts';
 import { within, type Clock } from '../../platform/clock.ts';
 import type { ChoiceAnswer, HarnessEvent, PermissionAnswer, SubmitResult } from '../adapter.ts';
 import type { ClaudeClient } from './client.ts';
+import { functionName } from './functions.ts';
 import { ASK_TOOL, choiceReply, mapChoice, mapPermission, permissionReply } from './map-approvals.ts';
 import { canUseTool, type CanUseTool, type ControlRequest } from './native-types.ts';
 
@@ -40,6 +41,11 @@ export class Approvals {
       return null;
     }
     const request = parsed.data;
+    if (functionName(request.tool_name) !== null) {
+      // The Agent's own function: whoever offers it decides about it. Not awaited, its echo is read by our caller.
+      this.#ports.client.reply(key, permissionReply(request, { kind: 'allow' })).catch(() => undefined);
+      return null;
+    }
     const asks = request.tool_name === ASK_TOOL ? mapChoice(key, request) : null;
     if (asks) {
       this.#open.set(key, { kind: 'choice', request, questionTexts: asks.questionTexts });

@@ -1,5 +1,8 @@
-import type { ExecutionConfiguration } from '../../protocol/execution.ts';
-import type { InteractionPolicy } from '../adapter.ts';
+import type { ExecutionConfiguration, FunctionTool } from '../../protocol/execution.ts';
+import type { InteractionPolicy, McpServer, PreparedEnvironment } from '../adapter.ts';
+import { compileOutputSchema, type OutputSchema } from '../output-schema.ts';
+import { FUNCTION_SERVER } from './functions.ts';
+import { isServerName } from './servers.ts';
 
 /** Tools that start work nobody asked for, or that outlive a Turn. They are never offered. */
 const NEVER = [
@@ -26,6 +29,12 @@ export interface LaunchPlan {
   /** No built-in tool and no MCP server at all. */
   readonly noTools: boolean;
   readonly resume: string | null;
+  readonly functions: readonly FunctionTool[];
+  readonly servers: readonly McpServer[];
+  /** The answer's form, where one is asked for. */
+  readonly output: OutputSchema | null;
+  /** Variables on top of the program's own. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export type PlannedLaunch =
@@ -37,18 +46,30 @@ export type PlannedLaunch =
  * An execution configuration as the program's options (input-and-tools 2). What has no honest native form is refused
  * before anything is started. Nothing confidential becomes an argument.
  */
-export function planLaunch(configuration: ExecutionConfiguration, policy: InteractionPolicy): PlannedLaunch {
-  const problem = unsupported(configuration);
+export function planLaunch(
+  configuration: ExecutionConfiguration,
+  policy: InteractionPolicy,
+  prepared: PreparedEnvironment,
+): PlannedLaunch {
+  const problem = unsupported(configuration) ?? withoutCompany(configuration, prepared) ?? unusable(prepared);
   if (problem !== null) return { kind: 'refused', message: problem };
+  const format = configuration.execution_controls?.output_format;
+  const output = format ? compileOutputSchema(format.schema) : null;
+  if (output?.kind === 'refused') {
+    return { kind: 'refused', message: `The form of the answer cannot be used: ${output.why}.` };
+  }
+  const alone = output !== null || configuration.tool_search === true;
+  const servers = prepared.mcpServers;
   const controls = configuration.execution_controls;
   const options = configuration.agent_options ?? configuration;
   const noTools = configuration.disable_execution_environment === true;
   const withoutTools = unique([
     ...NEVER,
     ...(controls ? ['WebSearch'] : []),
-    ...(configuration.disable_subagents ? SUBAGENTS : []),
+    ...(configuration.disable_subagents || alone ? SUBAGENTS : []),
     ...(controls?.disable_programmatic_tool_calling ? PROGRAMMATIC : []),
   ]);
+  const strict = configuration.mcp_http_servers !== undefined || servers.length > 0;
   const mode = policy === 'accept_edits' ? 'acceptEdits' : 'default';
   const resume = configuration.agent_session_id || null;
   return {
@@ -58,7 +79,9 @@ export function planLaunch(configuration: ExecutionConfiguration, policy: Intera
         ...['--permission-mode', mode],
         ...['--disallowedTools', withoutTools.join(',')],
         ...(noTools ? ['--tools', '', '--strict-mcp-config'] : []),
-        ...(configuration.mcp_http_servers && !noTools ? ['--strict-mcp-config'] : []),
+        ...(strict && !noTools ? ['--strict-mcp-config'] : []),
+        // Without it the program does not wait for the servers that it gets over standard input.
+        ...(servers.length > 0 ? ['--await-initialize'] : []),
         ...(options.model ? ['--model', options.model] : []),
         ...(resume ? ['--resume', resume] : []),
       ],
@@ -67,6 +90,13 @@ export function planLaunch(configuration: ExecutionConfiguration, policy: Intera
       withoutTools,
       noTools,
       resume,
+      functions: configuration.function_tools ?? [],
+      servers,
+      output: output === null ? null : output.schema,
+      env: {
+        ...prepared.variables,
+        ...(configuration.tool_search ? { ENABLE_TOOL_SEARCH: 'true' } : {}),
+      },
     },
   };
 }
@@ -82,16 +112,52 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
     return 'Claude Code can only run with web search switched off.';
   if (controls && controls.text_verbosity !== 'medium')
     return 'Claude Code has no text verbosity but medium.';
-  if (controls?.output_format) return 'Claude Code cannot give structured output through this app yet.';
-  if (configuration.mcp_http_servers?.length)
-    return 'Claude Code cannot use MCP servers of an Agent through this app yet.';
-  if (configuration.function_tools?.length)
-    return 'Claude Code cannot use functions of an Agent through this app yet.';
-  if (configuration.tool_search) return 'Claude Code cannot use tool search through this app yet.';
+  if (controls?.output_format && controls.output_format.type !== 'json_schema')
+    return 'The form of the answer is of a kind that is not known.';
+  for (const tool of configuration.function_tools ?? []) {
+    if (!FUNCTION_NAME.test(tool.name))
+      return `Claude Code cannot call a function of this name: ${printable(tool.name)}.`;
+    if (tool.parameters['type'] !== 'object')
+      return `Claude Code takes functions with named arguments only; ${tool.name} has others.`;
+  }
   if (configuration.require_existing_native_session && !configuration.agent_session_id)
     return 'The earlier Claude Code conversation of this Session is not known, so it cannot be continued.';
   if (configuration.agent_session_id && !isUuid(configuration.agent_session_id))
     return 'The earlier conversation of this Session is not one of Claude Code.';
+  return null;
+}
+
+const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const printable = (name: string): string => JSON.stringify(name.slice(0, 80));
+
+/** What cannot be had together (input-and-tools 4 and 5): nobody has shown that it works. */
+function withoutCompany(
+  configuration: ExecutionConfiguration,
+  { skills, mcpServers }: PreparedEnvironment,
+): string | null {
+  const format = configuration.execution_controls?.output_format !== undefined;
+  const search = configuration.tool_search === true;
+  if (format && search) return 'Claude Code gives an answer in a fixed form only without tool search.';
+  if ((format || search) && skills.length + mcpServers.length > 0)
+    return 'Claude Code gives an answer in a fixed form, or searches tools, only without Skills and MCP servers.';
+  if (
+    configuration.disable_execution_environment &&
+    mcpServers.some(({ transport }) => transport.kind === 'stdio')
+  )
+    return 'Without an Environment no MCP server can be started.';
+  return null;
+}
+
+/** Variables that would change how the program signs in, what it runs or whom it asks, instead of what its tools see. */
+const STEERING =
+  /^(ANTHROPIC_|CLAUDE_|CLAUDECODE$|NODE_OPTIONS$|NODE_EXTRA_CA_CERTS$|NODE_TLS_|BUN_|LD_|DYLD_|ENABLE_TOOL_SEARCH$|DISABLE_|MCP_|IS_SANDBOX$|HOME$|USERPROFILE$|SHELL$|AGENT_RUNTIME_|AWS_BEARER_TOKEN_BEDROCK$|.*_PROXY$)/i;
+
+function unusable({ variables, mcpServers }: PreparedEnvironment): string | null {
+  const steering = Object.keys(variables).find((name) => STEERING.test(name));
+  if (steering !== undefined)
+    return `The prepared variable ${printable(steering)} would change Claude Code itself. Take it out of the Environment.`;
+  const server = mcpServers.find(({ name }) => !isServerName(name) || name === FUNCTION_SERVER);
+  if (server) return `Claude Code cannot use an MCP server of this name: ${printable(server.name)}.`;
   return null;
 }
 

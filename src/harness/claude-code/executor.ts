@@ -6,9 +6,12 @@ import type { MessageInput } from '../../protocol/message-input.ts';
 import type { Executor, StartOutcome, TurnOutput } from '../adapter.ts';
 import { ClaudeClient, type ClientListener, type ClientProcess } from './client.ts';
 import { contradiction, type LaunchPlan } from './configuration.ts';
+import { FUNCTION_SERVER, functionList } from './functions.ts';
+import { hookAnswer } from './servers.ts';
 import type { EventOptions } from './map-events.ts';
 import { mapInput } from './map-input.ts';
 import {
+  mcpMessage,
   requiredCapabilities,
   type ControlRequest,
   type InitMessage,
@@ -78,6 +81,8 @@ export class ClaudeExecutor implements Executor, ClientListener {
         workspace: this.#init.workspace,
         observeMessages: this.#init.observeMessages,
         observeTools: this.#init.observeTools,
+        functions: this.#init.plan.functions,
+        outputSchema: this.#init.plan.output,
         nativeSessionId: () => this.nativeSessionId,
       },
     );
@@ -110,8 +115,48 @@ export class ClaudeExecutor implements Executor, ClientListener {
 
   async request(request: ControlRequest): Promise<void> {
     const turn = this.#turn && !this.#turn.settled ? this.#turn : null;
-    if (turn && request.request.subtype === 'can_use_tool') return turn.asked(request);
+    switch (request.request.subtype) {
+      case 'can_use_tool':
+        if (turn) return turn.asked(request);
+        break;
+      case 'mcp_message':
+        return this.#serve(request, turn);
+      case 'hook_callback':
+        return this.#answer(request, hookAnswer(this.#init.plan.servers, request));
+    }
     this.client.refuse(request.request_id, 'This app cannot do that.');
+  }
+
+  /** Our MCP server of functions, spoken to over the control channel. */
+  async #serve(request: ControlRequest, turn: ClaudeTurn | null): Promise<void> {
+    const parsed = mcpMessage.safeParse(request.request);
+    const asked = parsed.success && parsed.data.server_name === FUNCTION_SERVER ? parsed.data.message : null;
+    const result = (value: Record<string, unknown>): void =>
+      this.#answer(request, { mcp_response: { jsonrpc: '2.0', id: asked?.id ?? 0, result: value } });
+    switch (asked?.method) {
+      case 'initialize': {
+        const protocolVersion = asked.params?.protocolVersion ?? '2025-06-18';
+        const serverInfo = { name: FUNCTION_SERVER, version: '1.0.0' };
+        return result({ protocolVersion, capabilities: { tools: {} }, serverInfo });
+      }
+      case 'tools/list':
+        return result({ tools: functionList(this.#init.plan.functions) });
+      case 'tools/call':
+        if (turn) return turn.called(request);
+        break;
+      case 'ping':
+      case 'notifications/initialized':
+      case 'notifications/cancelled':
+        return result({});
+      default:
+        break;
+    }
+    this.client.refuse(request.request_id, 'This app cannot do that.');
+  }
+
+  /** Not awaited: the echo of an answer is read by the caller of this. */
+  #answer(request: ControlRequest, response: Record<string, unknown>): void {
+    this.client.reply(request.request_id, response).catch(() => undefined);
   }
 
   async withdrawn(requestId: string): Promise<void> {

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { HarnessEvent } from '../adapter.ts';
+import type { OutputSchema } from '../output-schema.ts';
 import type {
   AssistantMessage,
   NativeMessage,
@@ -6,7 +9,7 @@ import type {
   StreamMessage,
   UserMessage,
 } from './native-types.ts';
-import { ToolCalls } from './map-tools.ts';
+import { ToolCalls, type FunctionReturns } from './map-tools.ts';
 import { UsageMeter } from './map-usage.ts';
 
 export interface EventOptions {
@@ -39,10 +42,13 @@ export class EventMapper {
   readonly #streamed = new Set<string>();
   #text = '';
   #errorClass: string | null = null;
+  /** The structured answer of the last native turn, as its result told it. */
+  #structured: unknown = undefined;
+  #answer: { readonly id: string; readonly text: string } | null = null;
 
-  constructor(options: EventOptions) {
+  constructor(options: EventOptions, functions: FunctionReturns) {
     this.#options = options;
-    this.#tools = new ToolCalls(options.observeTools);
+    this.#tools = new ToolCalls(options.observeTools, functions);
   }
 
   /** Text of the last message that had any, also of one that was cut off. */
@@ -71,9 +77,32 @@ export class EventMapper {
   result(result: ResultMessage): readonly HarnessEvent[] {
     const events = this.#cutOff();
     if (!result.is_error && result.result) this.#text = result.result;
+    this.#structured = result.is_error ? undefined : result.structured_output;
     this.usage.settle(result);
     this.#errorClass = null;
     return [...events, ...this.#usageEvent()];
+  }
+
+  /**
+   * Whether the native turn gave an answer of the form that was asked for: the program took the model's call of its
+   * internal tool, its result repeats that call, and our own check accepts it.
+   */
+  answered(schema: OutputSchema | null): boolean {
+    this.#answer = null;
+    if (!schema) return true;
+    const taken = this.#tools.takenAnswer();
+    if (!taken || !isDeepStrictEqual(taken.input, this.#structured) || !schema.accepts(taken.input))
+      return false;
+    this.#answer = { id: taken.id, text: JSON.stringify(taken.input) };
+    this.#text = this.#answer.text;
+    return true;
+  }
+
+  /** The structured answer as a message of its own. */
+  answer(): readonly HarnessEvent[] {
+    if (!this.#answer) return [];
+    const { id, text } = this.#answer;
+    return [{ type: 'output_message', payload: { id, status: 'completed', phase: 'final_answer', text } }];
   }
 
   /** The Turn ends here: open messages and tool calls will not be completed any more. */

@@ -1,9 +1,19 @@
 import type { ToolCallPayload, ToolObservation } from '../../protocol/run-output.ts';
+import type { InputContent } from '../../protocol/message-input.ts';
 import type { HarnessEvent } from '../adapter.ts';
+import { functionName } from './functions.ts';
 import type { ContentBlock } from './native-types.ts';
 
 type Call = Extract<ContentBlock, { type: 'tool_use' }>;
 type Return = Extract<ContentBlock, { type: 'tool_result' }>;
+
+/** The program's own tool for an answer in a fixed form. It is no action and is not shown as one. */
+const ANSWER_TOOL = 'StructuredOutput';
+
+/** Knows which tool results are those of functions: what was submitted, or null. */
+export interface FunctionReturns {
+  returned(back: Return): { readonly content: readonly InputContent[] } | null;
+}
 
 /** Text of one tool result that is passed on, UTF-16 units; a frame holds 4 MiB together with everything else. */
 const RESULT_LIMIT = 1024 * 1024;
@@ -14,11 +24,21 @@ const RESULT_LIMIT = 1024 * 1024;
  */
 export class ToolCalls {
   readonly #observe: boolean;
+  readonly #functions: FunctionReturns;
+  #answer: { readonly id: string; readonly input: unknown } | null = null;
   readonly #open = new Map<string, Call>();
   #interrupting = false;
 
-  constructor(observe: boolean) {
+  constructor(observe: boolean, functions: FunctionReturns) {
     this.#observe = observe;
+    this.#functions = functions;
+  }
+
+  /** The structured answer that the program took, once. */
+  takenAnswer(): { readonly id: string; readonly input: unknown } | null {
+    const answer = this.#answer;
+    this.#answer = null;
+    return answer;
   }
 
   interrupting(): void {
@@ -27,6 +47,7 @@ export class ToolCalls {
 
   called(call: Call): readonly HarnessEvent[] {
     this.#open.set(call.id, call);
+    if (call.name === ANSWER_TOOL) return [];
     const seen = this.#observation(call);
     const args = asObject(call.input);
     return [
@@ -45,6 +66,11 @@ export class ToolCalls {
     if (!call) return [];
     this.#open.delete(back.tool_use_id);
     const failed = back.is_error === true;
+    if (call.name === ANSWER_TOOL) {
+      this.#answer = failed ? null : { id: call.id, input: call.input };
+      return [];
+    }
+    const submitted = this.#functions.returned(back);
     const text = textOf(back);
     const interrupted = asObject(native)?.['interrupted'] === true || (failed && this.#interrupting);
     const status = interrupted ? 'incomplete' : failed ? 'failed' : 'completed';
@@ -55,14 +81,15 @@ export class ToolCalls {
         name: call.name,
         stage: 'after',
         result: { content: cut(text), is_error: failed },
-        ...(seen ? { observation: { ...seen, status, ...outcome(seen, status, cut(text)) } } : {}),
+        ...(seen ? { observation: { ...seen, status, ...outcome(seen, status, cut(text), submitted) } } : {}),
       }),
     ];
   }
 
   /** Calls that never returned. What they did or still do outside is not known. */
   close(): readonly HarnessEvent[] {
-    const events = [...this.#open.values()].map((call) => {
+    const open = [...this.#open.values()].filter((call) => call.name !== ANSWER_TOOL);
+    const events = open.map((call) => {
       const seen = this.#observation(call);
       return toolCall({
         id: call.id,
@@ -82,6 +109,8 @@ export class ToolCalls {
       const command = input?.['command'];
       return typeof command === 'string' && command !== '' ? { kind: 'command', command } : null;
     }
+    const called = functionName(call.name);
+    if (called !== null) return { kind: 'function', name: called, arguments: call.input ?? {} };
     const mcp = splitMcpName(call.name);
     return mcp ? { kind: 'mcp', server: mcp.server, name: mcp.tool, arguments: call.input ?? {} } : null;
   }
@@ -94,8 +123,10 @@ function outcome(
   seen: Omit<ToolObservation, 'status'>,
   status: string,
   text: string,
-): Pick<ToolObservation, 'output' | 'error'> {
+  submitted: { readonly content: readonly InputContent[] } | null,
+): Pick<ToolObservation, 'output' | 'error' | 'content'> {
   if (status === 'incomplete') return {};
+  if (seen.kind === 'function') return submitted ? { content: [...submitted.content] } : {};
   if (seen.kind === 'command') return { output: text };
   return status === 'failed' ? { output: null, error: text } : { output: text, error: null };
 }

@@ -106,6 +106,7 @@ const messages = {
     api_error_type: z.string().nullish(),
     user_message_uuids: z.array(z.string()).nullish().catch(null),
     queued_turn_count: z.number().nullish(),
+    structured_output: z.unknown().optional(),
     usage,
     model_usage_since_last_result: z
       .record(z.string(), z.object({ costUSD: amount }))
@@ -243,6 +244,42 @@ export const canUseTool = z.object({
   decision_reason: z.string().nullish().catch(null),
   blocked_path: z.string().nullish().catch(null),
 });
+/** What the program asks of an MCP server that we are. */
+export const mcpMessage = z.object({
+  subtype: z.literal('mcp_message'),
+  server_name: z.string(),
+  message: z.object({
+    id: z.union([z.string(), z.number()]).optional(),
+    method: z.string().optional(),
+    params: z
+      .object({
+        name: z.string().optional(),
+        arguments: z.record(z.string(), z.json()).optional(),
+        protocolVersion: z.string().optional(),
+        _meta: z.object({ 'claudecode/toolUseId': z.string().optional() }).optional(),
+      })
+      .optional(),
+  }),
+});
+
+export const hookCallback = z.object({
+  subtype: z.literal('hook_callback'),
+  input: z.object({ tool_name: z.string() }),
+});
+
+export const mcpStatus = z.object({
+  mcpServers: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      tools: z
+        .array(z.object({ name: z.string() }))
+        .nullish()
+        .catch(null),
+    }),
+  ),
+});
+
 export type CanUseTool = z.infer<typeof canUseTool>;
 
 /** Input of the tool that asks the person. Questions have no ids of their own. */

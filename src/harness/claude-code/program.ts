@@ -133,13 +133,18 @@ const inherited: readonly string[] = [
 export async function claudeEnvironment(
   ports: Pick<ProgramPorts, 'environment' | 'loginPath'>,
   configured: Variables,
+  /** Of the Environment, for the agent's tools; its search path comes first. */
+  prepared: Variables = {},
 ): Promise<Record<string, string>> {
   const { environment, loginPath } = ports;
-  const path = joinSearchPaths(delimiter, environment.get('PATH'), (await loginPath.get()) ?? undefined);
+  const { PATH: first, ...variables } = prepared;
+  const login = (await loginPath.get()) ?? undefined;
+  const path = joinSearchPaths(delimiter, first, environment.get('PATH'), login);
   return buildEnvironment({
     from: environment.all(),
     inherit: inherited,
     set: [
+      variables,
       { PATH: path },
       // A program that replaces itself in the middle of a Session would not be the one that was probed.
       { DISABLE_AUTOUPDATER: '1' },

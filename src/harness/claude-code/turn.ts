@@ -2,7 +2,8 @@ import { asError } from '../../observe/errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { within, type Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
-import type { MessageInput } from '../../protocol/message-input.ts';
+import type { InputContent, MessageInput } from '../../protocol/message-input.ts';
+import type { FunctionTool } from '../../protocol/execution.ts';
 import type { DonePayload, ErrorPayload } from '../../protocol/run-output.ts';
 import type {
   ChoiceAnswer,
@@ -15,7 +16,9 @@ import type {
   TurnOutput,
 } from '../adapter.ts';
 import { Approvals } from './approvals.ts';
+import type { OutputSchema } from '../output-schema.ts';
 import type { ClaudeClient } from './client.ts';
+import { FunctionCalls } from './functions.ts';
 import { EventMapper, type EventOptions } from './map-events.ts';
 import { mapFailure } from './map-failures.ts';
 import { mapInput, MESSAGES_PER_TURN, type NativeUserMessage } from './map-input.ts';
@@ -46,6 +49,8 @@ export interface TurnInit extends EventOptions {
   readonly runId: string;
   readonly output: TurnOutput;
   readonly workspace: string | null;
+  readonly functions: readonly FunctionTool[];
+  readonly outputSchema: OutputSchema | null;
   /** The native conversation, once the program has shown that it has one. */
   nativeSessionId(): string | null;
 }
@@ -66,6 +71,7 @@ export class ClaudeTurn implements HarnessTurn {
   readonly #init: TurnInit;
   readonly #events: EventMapper;
   readonly #approvals: Approvals;
+  readonly #functions: FunctionCalls;
   #inputs = noInputs;
   #written = 0;
   #cancelling = false;
@@ -81,7 +87,8 @@ export class ClaudeTurn implements HarnessTurn {
   constructor(ports: TurnPorts, init: TurnInit) {
     this.#ports = ports;
     this.#init = init;
-    this.#events = new EventMapper(init);
+    this.#functions = new FunctionCalls(ports, init.functions);
+    this.#events = new EventMapper(init, this.#functions);
     this.#approvals = new Approvals(ports, init.workspace);
   }
 
@@ -120,7 +127,14 @@ export class ClaudeTurn implements HarnessTurn {
     if (this.#finished) this.#approvals.withdrawAll();
   }
 
+  /** The program calls a function. */
+  async called(request: ControlRequest): Promise<void> {
+    const event = this.#functions.called(request);
+    if (event) await this.#emit([event]);
+  }
+
   async withdrawn(key: string): Promise<void> {
+    this.#functions.withdrawn(key);
     await this.#emit(this.#approvals.withdrawn(key));
   }
 
@@ -199,6 +213,13 @@ export class ClaudeTurn implements HarnessTurn {
     return this.#approvals.choice(key, answer);
   }
 
+  submitFunctionResult(
+    callId: string,
+    result: { readonly success: boolean; readonly content: readonly InputContent[] },
+  ): Promise<SubmitResult> {
+    return this.#functions.submit(callId, result, (reason) => this.break(reason));
+  }
+
   async #write(messages: readonly NativeUserMessage[]): Promise<string | null> {
     this.#written += messages.length;
     this.#step({ type: 'written', uuids: messages.map((message) => message.uuid) });
@@ -235,7 +256,7 @@ export class ClaudeTurn implements HarnessTurn {
     const failure = result.is_error && !(aborted && this.#cancelling);
     const payload = failure ? mapFailure(result, this.#events.errorClass) : null;
     await this.#emit(this.#events.result(result));
-    this.#failure = payload;
+    this.#failure = payload ?? (this.#events.answered(this.#init.outputSchema) ? null : UNFORMED);
     this.#step({ type: 'result', uuids: result.user_message_uuids ?? null });
   }
 
@@ -244,8 +265,10 @@ export class ClaudeTurn implements HarnessTurn {
     if (this.#finished) return;
     this.#finished = true;
     this.#changed();
+    this.#functions.close();
     const error = this.#fault === null ? this.#failure : { error: this.#fault };
     const last: HarnessEvent[] = [...this.#approvals.withdrawAll(), ...this.#events.close()];
+    if (!error && !this.#cancelling) last.push(...this.#events.answer());
     if (error) last.push({ type: 'error', payload: error });
     await this.#enqueue([...last, { type: 'done', payload: this.outcome() }]);
     this.#init.output.close();
@@ -306,6 +329,9 @@ export class ClaudeTurn implements HarnessTurn {
     return true;
   }
 }
+
+/** The native turn ended well and the model still gave nothing of the form. */
+const UNFORMED: ErrorPayload = { error: 'Claude Code gave no answer of the form that was asked for.' };
 
 /** What only the person at the laptop should know. */
 function noticesOf(message: Extract<NativeMessage, { type: 'system' }>): readonly HarnessEvent[] {

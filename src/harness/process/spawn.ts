@@ -92,6 +92,11 @@ export class NativeProcess {
     return Buffer.concat(this.#stderr).subarray(-STDERR_LIMIT).toString('utf8');
   }
 
+  /** Value of the tracking variable, for children that are started with an environment of their own. */
+  get owner(): string {
+    return this.#root.owner;
+  }
+
   /**
    * Ends the program and everything that came out of it (`stopLadder`). `closed` means verified gone, and the ledger
    * forgot it. Callers at the same time share one attempt; after `unconfirmed` the next call tries again.

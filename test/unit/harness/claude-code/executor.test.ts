@@ -17,6 +17,10 @@ const plan: LaunchPlan = {
   withoutTools: ['WebSearch', 'Task'],
   noTools: false,
   resume: null,
+  functions: [],
+  servers: [],
+  output: null,
+  env: {},
 };
 const says = (text: string): MessageInput => [{ content: [{ type: 'input_text', text }] }];
 

@@ -9,7 +9,7 @@ class Feed {
   readonly mapper: EventMapper;
   readonly events: HarnessEvent[] = [];
   constructor(observeMessages = true, observeTools = true) {
-    this.mapper = new EventMapper({ observeMessages, observeTools });
+    this.mapper = new EventMapper({ observeMessages, observeTools }, { returned: () => null });
   }
   push(...raw: unknown[]): this {
     for (const value of raw) {
