@@ -47,7 +47,11 @@ describe('MCP servers over HTTP', () => {
       }
       const { turn, output } = await bed.start(executor, 'Go');
       const asked = await output.next('permission');
-      expect(asked.request.subject).toMatchObject({ kind: 'tool', server: 'shelf', name: 'mcp__shelf__echo' });
+      expect(asked.request.subject).toMatchObject({
+        kind: 'tool',
+        server: 'shelf',
+        name: 'mcp__shelf__echo',
+      });
       await turn.submitPermission?.(asked.request.key, { kind: 'allow' });
       await output.end();
       expect(output.all('tool_call')[1]?.payload.observation).toMatchObject({
