@@ -9,6 +9,7 @@ import type { Random } from '../platform/random.ts';
 import { capabilityDeclaration, declareCapabilities } from '../protocol/capabilities.ts';
 import type { HarnessAdapter, Probe } from './adapter.ts';
 import { ClaudeCodeAdapter } from './claude-code/adapter.ts';
+import { CodexAdapter } from './codex/adapter.ts';
 import { DemoAdapter } from './demo/adapter.ts';
 import { LoginPath } from './process/login-env.ts';
 
@@ -52,6 +53,7 @@ const builders: Readonly<
   Record<string, (context: BuildContext, settings: HarnessSettings) => HarnessAdapter>
 > = {
   'claude-code': (context, settings) => new ClaudeCodeAdapter(context, settings),
+  codex: (context, settings) => new CodexAdapter(context, settings),
   demo: (context, settings) => new DemoAdapter(context, settings.kind),
 };
 
@@ -64,6 +66,7 @@ interface BuildContext extends RegistryPorts {
 /** What is offered when nothing is configured. The demo is for the local Core alone, which the composition sees to. */
 const defaults: readonly HarnessSettings[] = [
   { kind: 'claude_sdk', adapter: 'claude-code' },
+  { kind: 'codex', adapter: 'codex' },
   { kind: 'demo', adapter: 'demo' },
 ];
 

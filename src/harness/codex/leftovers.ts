@@ -1,0 +1,77 @@
+import type { Logger } from '../../observe/logger.ts';
+import { asError } from '../../observe/errors.ts';
+import { within, type Clock } from '../../platform/clock.ts';
+import type { CodexClient } from './client.ts';
+import { terminalsResult } from './native-types.ts';
+
+export interface LeftoverPorts {
+  readonly client: CodexClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const STEP_LIMIT_MS = 5_000;
+const CHILDREN_LIMIT_MS = 8_000;
+
+/** Sub-agents of a conversation and what they do. */
+export class Children {
+  readonly #running = new Map<string, string>();
+  readonly #seen = new Set<string>();
+  #watchers: (() => void)[] = [];
+
+  began(threadId: string, turnId: string): void {
+    this.#seen.add(threadId);
+    this.#running.set(threadId, turnId);
+  }
+  ended(threadId: string, turnId: string): void {
+    if (this.#running.get(threadId) !== turnId) return;
+    this.#running.delete(threadId);
+    const watchers = this.#watchers;
+    this.#watchers = [];
+    for (const watcher of watchers) watcher();
+  }
+  get running(): ReadonlyMap<string, string> {
+    return this.#running;
+  }
+  /** Conversations that were seen to work since the last call. */
+  takeSeen(): readonly string[] {
+    const seen = [...this.#seen];
+    this.#seen.clear();
+    return seen;
+  }
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+  }
+}
+
+/**
+ * Ends what a native turn leaves behind, and sees that it is gone: sub-agents that still work, then commands that run
+ * on in the background, which an interrupt does not stop. Null when nothing is left, else why that is not certain.
+ */
+export async function endLeftovers(
+  ports: LeftoverPorts,
+  threadId: string,
+  children: Children,
+): Promise<string | null> {
+  const { client, clock, logger } = ports;
+  try {
+    for (const [child, turnId] of children.running)
+      await client.ask('turn/interrupt', { threadId: child, turnId }, STEP_LIMIT_MS);
+    if ((await within(clock, CHILDREN_LIMIT_MS, children.idle())).kind === 'timeout')
+      return 'Codex did not confirm the end of its sub-agents.';
+    for (const thread of [threadId, ...children.takeSeen()]) {
+      if ((await terminals(client, thread)) === 0) continue;
+      await client.request('thread/backgroundTerminals/clean', { threadId: thread }, STEP_LIMIT_MS);
+      if ((await terminals(client, thread)) > 0) return 'Codex did not end the commands of this Turn.';
+    }
+    return null;
+  } catch (error) {
+    logger.warn('codex.leftovers_unknown', { error: asError(error).name });
+    return 'Codex did not say whether commands of this Turn still run.';
+  }
+}
+
+async function terminals(client: CodexClient, threadId: string): Promise<number> {
+  const answer = await client.request('thread/backgroundTerminals/list', { threadId }, STEP_LIMIT_MS);
+  return terminalsResult.parse(answer).data.length;
+}
