@@ -181,7 +181,7 @@ describe('building it from the configuration', () => {
     registry.close();
   });
 
-  test.each(['codex', 'acp', 'toString'])(
+  test.each(['other', 'toString'])(
     'the adapter %s is named as the mistake, with its place',
     async (adapter) => {
       const harnesses = [
