@@ -5,13 +5,13 @@ import { isJsonObject } from './presence.ts';
 import { memberSpan } from './raw-json.ts';
 import {
   definitionOf,
-  frames,
-  isFrameType,
   type Direction,
   type FrameDefinition,
   type FramePayload,
   type FrameType,
   type FrameTypeOf,
+  type KnownType,
+  typesOf,
 } from './registry.ts';
 import { encodePayload, FrameEncodeError, pointerToken } from './schema-walk.ts';
 import { fitsUtf8, utf8Length } from './utf8.ts';
@@ -64,41 +64,47 @@ export function decodeFrame<D extends Direction>(
   const envelope = decodeEnvelope(message);
   if (!envelope) return { outcome: 'malformed' };
   const { type, id } = envelope;
-  if (!isFrameTypeOf(type, direction)) return { outcome: 'unknown_type', type, id };
-  return decodeBody(type, envelope);
+  const known = knownTypes[direction].get(type);
+  return known ? decodeAs(known.type, known.definition, envelope) : { outcome: 'unknown_type', type, id };
 }
 
-const isFrameTypeOf = <D extends Direction>(type: string, direction: D): type is FrameTypeOf<D> =>
-  isFrameType(type) && frames[type].direction === direction;
+const knownTypes: { readonly [D in Direction]: ReadonlyMap<string, KnownType<D>> } = {
+  'core-to-runtime': typesOf('core-to-runtime'),
+  'runtime-to-core': typesOf('runtime-to-core'),
+};
 
 /** Decodes the body of an Envelope whose type is known. */
 export function decodeBody<T extends FrameType>(type: T, envelope: Envelope): Decoded<T> {
-  const definition = definitionOf(type);
-  const { id, trace, payload: body, text } = envelope;
-  const refuse = (stage: RefusalStage, path: string): Decoded<T> => ({
-    outcome: 'refused',
-    refusal: { type, id, trace, stage, code: definition.refusal?.[stage], path, body },
-  });
-  if (definition.payloadBytes !== undefined && !payloadFits(text, definition.payloadBytes))
-    return refuse('decode', '/payload');
-  const parsed = parserOf(type).safeParse(body);
-  if (!parsed.success) {
-    const { stage, path } = locate(parsed.error, body, definition);
-    return refuse(stage, path);
-  }
-  // The parser is the one of `type`, so its output is that type's payload.
-  const frame = { type, id, trace, text, payload: parsed.data } as Frame<T>;
-  return { outcome: 'frame', frame };
+  return decodeAs(type, definitionOf(type), envelope);
 }
 
-const parsers = new Map<FrameType, z.ZodType>();
+function decodeAs<T extends FrameType>(
+  type: T,
+  definition: FrameDefinition,
+  { id, trace, payload: body, text }: Envelope,
+): Decoded<T> {
+  const fits = definition.payloadBytes === undefined || payloadFits(text, definition.payloadBytes);
+  const parsed = fits ? parserOf(definition).safeParse(body) : null;
+  if (parsed?.success) {
+    // The parser is the one of `type`, so its output is that type's payload.
+    const frame = { type, id, trace, text, payload: parsed.data } as Frame<T>;
+    return { outcome: 'frame', frame };
+  }
+  const { stage, path } = parsed
+    ? locate(parsed.error, body, definition)
+    : { stage: 'decode' as const, path: '/payload' };
+  const code = definition.refusal?.[stage];
+  return { outcome: 'refused', refusal: { type, id, trace, stage, code, path, body } };
+}
+
+const parsers = new Map<FrameDefinition, z.ZodType>();
 
 /** Compiled at first use: start-up does not pay for families a connection never sees. */
-function parserOf(type: FrameType): z.ZodType {
-  const known = parsers.get(type);
+function parserOf(definition: FrameDefinition): z.ZodType {
+  const known = parsers.get(definition);
   if (known) return known;
-  const compiled = z.compile(definitionOf(type).payload);
-  parsers.set(type, compiled);
+  const compiled = z.compile(definition.payload);
+  parsers.set(definition, compiled);
   return compiled;
 }
 
@@ -158,7 +164,8 @@ export function encodeFrame<T extends FrameType>(type: T, content: FrameContent<
   const payload = encodePayload(type, definition.payload, given);
   const broken = definition.senderRule?.(given);
   if (broken !== undefined) throw new FrameEncodeError(type, `/${broken}`);
-  if (!definition.hot && !parserOf(type).safeParse(payload).success) throw new FrameEncodeError(type, '');
+  if (!definition.hot && !parserOf(definition).safeParse(payload).success)
+    throw new FrameEncodeError(type, '');
   const withBody = definition.body === 'required' || Object.keys(payload).length > 0;
   const text = stringify(type, {
     type,

@@ -282,3 +282,20 @@ export const isFrameType = (type: string): type is FrameType => Object.hasOwn(fr
 
 /** The definition of a type, with the types of its payload erased. */
 export const definitionOf = (type: FrameType): FrameDefinition => frames[type];
+
+export interface KnownType<D extends Direction> {
+  /** The name as it is written here, which compares faster than one that was read. */
+  readonly type: FrameTypeOf<D>;
+  readonly definition: FrameDefinition;
+}
+
+/** The types of one direction by their names. */
+export function typesOf<D extends Direction>(direction: D): ReadonlyMap<string, KnownType<D>> {
+  const isOfIt = (type: string): type is FrameTypeOf<D> =>
+    isFrameType(type) && frames[type].direction === direction;
+  return new Map(
+    Object.keys(frames)
+      .filter(isOfIt)
+      .map((type) => [type, { type, definition: frames[type] }]),
+  );
+}

@@ -1,7 +1,4 @@
-/**
- * Text measured and read as UTF-8 without the platform's encoders, because this folder compiles with neither Node
- * nor DOM types. Every byte limit of the wire counts UTF-8 bytes, never UTF-16 units.
- */
+/** Text measured and read as UTF-8. Every byte limit of the wire counts UTF-8 bytes, never UTF-16 units. */
 
 /** Bytes of `text` in UTF-8. A lone surrogate counts as the three bytes of its replacement character. */
 export function utf8Length(text: string): number {
@@ -35,31 +32,19 @@ export function hasLoneSurrogate(text: string): boolean {
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
+/** Part of every platform this runs on; the types of this folder know none of them. */
+declare const TextDecoder: new (
+  label: 'utf-8',
+  options: { readonly fatal: true; readonly ignoreBOM: true },
+) => { decode(bytes: Uint8Array): string };
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Decodes `bytes`; undefined when they are not valid UTF-8 (over-long forms and surrogates included). */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  let text = '';
-  let units: number[] = [];
-  for (let i = 0; i < bytes.length;) {
-    const first = bytes[i] ?? 0;
-    const length =
-      first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    if (length === 0 || i + length > bytes.length) return undefined;
-    let point = length === 1 ? first : first & (0xff >> (length + 1));
-    for (let k = 1; k < length; k++) {
-      const next = bytes[i + k] ?? 0;
-      if ((next & 0xc0) !== 0x80) return undefined;
-      point = (point << 6) | (next & 0x3f);
-    }
-    if ((length === 3 && point < 0x800) || (length === 4 && (point < 0x10000 || point > 0x10ffff)))
-      return undefined;
-    if (point >= 0xd800 && point <= 0xdfff) return undefined;
-    if (point < 0x10000) units.push(point);
-    else units.push(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
-    i += length;
-    if (units.length > 8_000) {
-      text += String.fromCharCode(...units);
-      units = [];
-    }
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return undefined;
   }
-  return text + String.fromCharCode(...units);
 }

@@ -481,10 +481,7 @@ export class Admissions {
     budget: number,
   ): Promise<SendResult> {
     if (this.#host.closed()) return Promise.resolve('failed');
-    return this.#host.sender.send(
-      { type: 'preparation_status', id: requestId, payload, ...(trace !== undefined ? { trace } : {}) },
-      budget,
-    );
+    return this.#host.sender.send({ type: 'preparation_status', id: requestId, payload, trace }, budget);
   }
 
   /** Settled records past their deadline leave first, then the settled one with the earliest deadline. */

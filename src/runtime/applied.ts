@@ -22,10 +22,10 @@ export class AppliedDecisions {
     return this.#entries.size;
   }
 
-  check(key: string, fingerprint: string): Replay {
+  check(key: string, fingerprint: () => string): Replay {
     const known = this.#entries.get(key);
     if (!known) return 'new';
-    return known.fingerprint === fingerprint ? 'same' : 'conflict';
+    return known.fingerprint === fingerprint() ? 'same' : 'conflict';
   }
 
   remember(key: string, fingerprint: string, runId: string): void {

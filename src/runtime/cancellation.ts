@@ -2,6 +2,7 @@ import { within } from '../platform/clock.ts';
 import type { InteractionDecisionAck } from '../protocol/interactions.ts';
 import { budgets } from './limits.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
+import { sendReceipt } from './receipts.ts';
 import type { Attempt, Run } from './run.ts';
 
 /**
@@ -28,15 +29,7 @@ export class Cancellations {
   ): void {
     const reply = (ack: Omit<InteractionDecisionAck, 'delivery_id'>): void => {
       if (deliveryId === undefined || deliveryId === '' || this.#closed()) return;
-      void this.#sender.send(
-        {
-          type: 'interaction_decision_ack',
-          id: runId,
-          payload: { delivery_id: deliveryId, ...ack },
-          ...(trace !== undefined ? { trace } : {}),
-        },
-        budgets.receiptSend,
-      );
+      void sendReceipt(this.#sender, runId, { delivery_id: deliveryId, ...ack }, trace);
     };
     if (!run) return reply({ applied: false, error_code: 'run_inactive' });
     if (run.direct && !run.turn) return reply({ applied: false, error_code: 'not_ready' });

@@ -41,6 +41,6 @@ export const excludedBy: Readonly<Record<Operation, readonly Activity[]>> = {
 };
 
 /** The first activity that forbids the operation, or null. */
-export function blockedBy(operation: Operation, present: ReadonlySet<Activity>): Activity | null {
-  return excludedBy[operation].find((activity) => present.has(activity)) ?? null;
+export function blockedBy(operation: Operation, isPresent: (activity: Activity) => boolean): Activity | null {
+  return excludedBy[operation].find(isPresent) ?? null;
 }

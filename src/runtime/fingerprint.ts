@@ -8,6 +8,12 @@ export function fingerprint(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex');
 }
 
+/** The same, computed when it is first asked for: most of what arrives has nothing to be compared with. */
+export function lazyFingerprint(value: () => unknown): () => string {
+  let known: string | null = null;
+  return () => (known ??= fingerprint(value()));
+}
+
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {

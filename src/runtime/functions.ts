@@ -3,9 +3,9 @@ import { asError } from '../observe/errors.ts';
 import type { FunctionResultPayload } from '../protocol/functions.ts';
 import type { DecisionReceiptCode } from '../protocol/interactions.ts';
 import { AppliedDecisions } from './applied.ts';
-import { fingerprint } from './fingerprint.ts';
-import { budgets } from './limits.ts';
-import type { RuntimePorts, Sender } from './ports.ts';
+import { lazyFingerprint } from './fingerprint.ts';
+import type { RuntimePorts, SendResult, Sender } from './ports.ts';
+import { decided, sendReceipt } from './receipts.ts';
 import type { Run } from './run.ts';
 
 /** Results of functions the Harness called (wire 10, runtime-behaviour 2.16). Replay identity: Run, call, content. */
@@ -27,11 +27,12 @@ export class Functions {
     payload: FunctionResultPayload,
     trace: string | undefined,
   ): void {
-    const { delivery_id: deliveryId, ...content } = payload;
-    const reply = (code: DecisionReceiptCode | null): void =>
-      void this.#receipt(runId, deliveryId, code, trace);
+    const { delivery_id: deliveryId } = payload;
+    const receipt = (code: DecisionReceiptCode | null): Promise<SendResult> =>
+      sendReceipt(this.#sender, runId, decided(deliveryId, code), trace);
+    const reply = (code: DecisionReceiptCode | null): void => void receipt(code);
     const key = `${runId}\n${payload.call_id}`;
-    const print = fingerprint(content);
+    const print = lazyFingerprint(() => ({ ...payload, delivery_id: undefined }));
     const replay = this.#applied.check(key, print);
     if (replay === 'same') return reply(null);
     if (replay === 'conflict') return reply('decision_conflict');
@@ -40,9 +41,9 @@ export class Functions {
     if (!run) return reply('not_pending');
     if (!run.turn?.submitFunctionResult) return reply('contract_violation');
     const pending = this.#inFlight.get(key);
-    if (pending && pending.fingerprint !== print) return reply('decision_conflict');
-    const result = pending?.result ?? this.#submit(run, payload, key, print);
-    void run.join(result.then((settled) => this.#receipt(runId, deliveryId, receiptCode(settled), trace)));
+    if (pending && pending.fingerprint !== print()) return reply('decision_conflict');
+    const result = pending?.result ?? this.#submit(run, payload, key, print());
+    void run.join(result.then((settled) => receipt(receiptCode(settled))));
   }
 
   #submit(run: Run, payload: FunctionResultPayload, key: string, print: string): Promise<SubmitResult> {
@@ -64,27 +65,6 @@ export class Functions {
       if (settled === 'applied') this.#applied.remember(key, print, run.id);
     });
     return result;
-  }
-
-  async #receipt(
-    runId: string,
-    deliveryId: string,
-    code: DecisionReceiptCode | null,
-    trace: string | undefined,
-  ): Promise<void> {
-    await this.#sender.send(
-      {
-        type: 'interaction_decision_ack',
-        id: runId,
-        payload: {
-          delivery_id: deliveryId,
-          applied: code === null,
-          ...(code === null ? {} : { error_code: code }),
-        },
-        ...(trace !== undefined ? { trace } : {}),
-      },
-      budgets.receiptSend,
-    );
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ChoiceAnswer, HarnessEvent, PermissionAnswer, SubmitResult } from '../harness/adapter.ts';
+import type { HarnessEvent, SubmitResult } from '../harness/adapter.ts';
 import { asError } from '../observe/errors.ts';
 import type { Timer } from '../platform/clock.ts';
 import {
@@ -9,7 +9,20 @@ import {
 } from '../protocol/interactions.ts';
 import { AppliedDecisions, type Replay } from './applied.ts';
 import type { InteractionRequest } from './facts.ts';
-import { fingerprint } from './fingerprint.ts';
+import { lazyFingerprint } from './fingerprint.ts';
+import {
+  allowOnce,
+  choiceOf,
+  detailOf,
+  endOf,
+  expiredAnswer,
+  fits,
+  permissionOf,
+  promptFrame,
+  ruleKey,
+  titleOf,
+  type InteractionAnswer,
+} from './interaction-answers.ts';
 import {
   pendingInteraction,
   resolve,
@@ -19,14 +32,12 @@ import {
   type InteractionState,
 } from './interaction-state.ts';
 import { budgets } from './limits.ts';
-import type { RuntimePorts, Sender } from './ports.ts';
+import type { RuntimePorts, SendResult, Sender } from './ports.ts';
+import { decided, sendReceipt } from './receipts.ts';
 import type { Run } from './run.ts';
 import type { Interception } from './run-output.ts';
 
-/** An answer, whoever gave it. */
-export type InteractionAnswer =
-  | { readonly kind: 'permission'; readonly answer: PermissionAnswer; readonly scope: 'once' | 'turn' }
-  | { readonly kind: 'choice'; readonly answer: ChoiceAnswer };
+export type { InteractionAnswer };
 
 /** What became of a local answer; the front end says it in words. */
 export type LocalResult =
@@ -48,9 +59,6 @@ interface Interaction {
   /** `permission_cancel` goes out at most once. */
   told: boolean;
 }
-
-type CoreResult =
-  { readonly applied: true } | { readonly applied: false; readonly code: DecisionReceiptCode };
 
 /**
  * Permissions and questions of all Runs of a connection (wire 9, runtime-behaviour 2.17). Ids are minted here, so no
@@ -121,62 +129,47 @@ export class Interactions {
 
   /** `permission_decision`. Never blocks the receive loop; the receipt follows. */
   permissionDecision(id: string, payload: PermissionDecisionPayload, trace: string | undefined): void {
-    const { delivery_id: deliveryId, ...decision } = payload;
-    const answer: InteractionAnswer = {
-      kind: 'permission',
-      scope: 'once',
-      answer: payload.approved
-        ? { kind: 'allow', ...(payload.updated_input ? { updatedInput: payload.updated_input } : {}) }
-        : { kind: 'deny', message: payload.message ?? null },
-    };
-    this.#fromCore(id, deliveryId, 'permission', fingerprint(decision), answer, trace);
+    this.#fromCore(id, 'permission', payload, permissionOf(payload), trace);
   }
 
   /** `prompt_for_user_choice_decision`. */
   choiceDecision(id: string, payload: PromptForUserChoiceDecisionPayload, trace: string | undefined): void {
-    const { delivery_id: deliveryId, ...decision } = payload;
-    const answers = new Map((payload.question_answers ?? []).map((item) => [item.question_id, item.answers]));
-    const answer: InteractionAnswer = {
-      kind: 'choice',
-      answer: payload.cancelled
-        ? { kind: 'cancelled', reason: payload.reason ?? null }
-        : { kind: 'answers', answers },
-    };
-    this.#fromCore(id, deliveryId, 'user_choice', fingerprint(decision), answer, trace, payload);
+    this.#fromCore(id, 'user_choice', payload, choiceOf(payload), trace, payload);
   }
 
   #fromCore(
     id: string,
-    deliveryId: string,
     family: 'permission' | 'user_choice',
-    print: string,
+    payload: PermissionDecisionPayload | PromptForUserChoiceDecisionPayload,
     answer: InteractionAnswer,
     trace: string | undefined,
     choice?: PromptForUserChoiceDecisionPayload,
   ): void {
+    const { delivery_id: deliveryId } = payload;
+    const print = lazyFingerprint(() => ({ ...payload, delivery_id: undefined }));
     const key = `${family}:${id}`;
     const replay = this.#applied.check(key, print);
-    if (replay === 'same') return this.#receipt(id, deliveryId, { applied: true }, trace);
-    if (replay === 'conflict') return this.#refuse(id, deliveryId, 'decision_conflict', trace);
+    const reply = (code: DecisionReceiptCode | null): void => void this.#receipt(id, deliveryId, code, trace);
+    if (replay === 'same') return reply(null);
+    if (replay === 'conflict') return reply('decision_conflict');
     const interaction = this.#open.get(id);
     if (!interaction || interaction.request.kind !== family || !interaction.asked) {
-      return this.#refuse(id, deliveryId, 'not_pending', trace);
+      return reply('not_pending');
     }
     const { run } = interaction;
-    if (!run.published) return this.#refuse(id, deliveryId, 'not_ready', trace);
-    if (!run.executor.offered.probe.capabilities.permissions)
-      return this.#refuse(id, deliveryId, 'unsupported', trace);
+    if (!run.published) return reply('not_ready');
+    if (!run.executor.offered.probe.capabilities.permissions) return reply('unsupported');
     const wrong =
       choice && interaction.request.kind === 'user_choice'
         ? checkAnswers(interaction.request.native.questions, choice)
         : undefined;
-    if (wrong) return this.#refuse(id, deliveryId, 'runtime_error', trace);
+    if (wrong) return reply('runtime_error');
     void run.join(
       this.#decide(interaction, 'core', answer).then(async (result) => {
-        if (result === 'applied') this.#applied.remember(key, print, run.id);
+        if (result === 'applied') this.#applied.remember(key, print(), run.id);
         // Another decision of Core may have been applied meanwhile: then the receipt compares with that one.
         const meanwhile = result === 'applied' ? 'new' : this.#applied.check(key, print);
-        await this.#sendReceipt(id, deliveryId, againstApplied(meanwhile) ?? coreResult(result), trace);
+        await this.#receipt(id, deliveryId, receiptCode(meanwhile, result), trace);
       }),
     );
   }
@@ -221,9 +214,9 @@ export class Interactions {
     if (answeredBy === 'local') return 'taken';
     interaction.asked = true;
     const sent = await this.#sender.stream({
-      ...frameOf(interaction),
+      ...promptFrame(interaction.id, interaction.request),
       id: run.id,
-      ...(run.trace !== undefined ? { trace: run.trace } : {}),
+      trace: run.trace,
     });
     // The person still sees it; only Core does not, so only the person can answer.
     if (sent === 'too_large') interaction.asked = false;
@@ -296,12 +289,8 @@ export class Interactions {
   }
 
   #expire(interaction: Interaction): void {
-    const answer: InteractionAnswer =
-      interaction.request.kind === 'permission'
-        ? { kind: 'permission', scope: 'once', answer: { kind: 'expired' } }
-        : { kind: 'choice', answer: { kind: 'expired' } };
     if (interaction.state.state !== 'pending') return;
-    void interaction.run.join(this.#decide(interaction, 'harness', answer));
+    void interaction.run.join(this.#decide(interaction, 'harness', expiredAnswer(interaction.request)));
   }
 
   #withdraw(interaction: Interaction, why: string): void {
@@ -345,125 +334,28 @@ export class Interactions {
     );
   }
 
-  #refuse(id: string, deliveryId: string, code: DecisionReceiptCode, trace: string | undefined): void {
-    this.#receipt(id, deliveryId, { applied: false, code }, trace);
-  }
-  #receipt(id: string, deliveryId: string, result: CoreResult, trace: string | undefined): void {
-    void this.#sendReceipt(id, deliveryId, result, trace);
-  }
-  async #sendReceipt(
+  #receipt(
     id: string,
     deliveryId: string,
-    result: CoreResult,
+    code: DecisionReceiptCode | null,
     trace: string | undefined,
-  ): Promise<void> {
-    await this.#sender.send(
-      {
-        type: 'interaction_decision_ack',
-        id,
-        payload: {
-          delivery_id: deliveryId,
-          applied: result.applied,
-          ...(result.applied ? {} : { error_code: result.code }),
-        },
-        ...(trace !== undefined ? { trace } : {}),
-      },
-      budgets.receiptSend,
-    );
+  ): Promise<SendResult> {
+    return sendReceipt(this.#sender, id, decided(deliveryId, code), trace);
   }
 }
 
-const allowOnce: InteractionAnswer = { kind: 'permission', scope: 'once', answer: { kind: 'allow' } };
-
-function endOf(answer: InteractionAnswer): InteractionEnd {
-  switch (answer.answer.kind) {
-    case 'allow':
-      return 'allowed';
-    case 'deny':
-      return 'denied';
-    case 'answers':
-      return 'answered';
-    case 'cancelled':
-      return 'cancelled';
-    case 'expired':
-      return 'expired';
-  }
-}
-
-function detailOf(answer: InteractionAnswer): string | null {
-  switch (answer.answer.kind) {
-    case 'deny':
-      return answer.answer.message === null ? null : 'The agent was told your reason.';
-    case 'expired':
-      return 'The agent was told that nobody answered, not that you denied.';
-    case 'cancelled':
-      return 'The agent was told that you declined to answer.';
-    case 'allow':
-    case 'answers':
-      return null;
-  }
-}
-
-function againstApplied(replay: Replay): CoreResult | null {
-  if (replay === 'new') return null;
-  return replay === 'same' ? { applied: true } : { applied: false, code: 'decision_conflict' };
-}
-
-function coreResult(result: SubmitResult | 'taken'): CoreResult {
+/** The receipt of one decision of Core; one that was applied meanwhile is what it is compared with. */
+function receiptCode(meanwhile: Replay, result: SubmitResult | 'taken'): DecisionReceiptCode | null {
+  if (meanwhile !== 'new') return meanwhile === 'same' ? null : 'decision_conflict';
   switch (result) {
     case 'applied':
-      return { applied: true };
+      return null;
     case 'taken':
     case 'not_pending':
-      return { applied: false, code: 'not_pending' };
+      return 'not_pending';
     case 'unsupported':
-      return { applied: false, code: 'contract_violation' };
+      return 'contract_violation';
     case 'failed':
-      return { applied: false, code: 'runtime_error' };
+      return 'runtime_error';
   }
-}
-
-function fits(request: InteractionRequest, answer: InteractionAnswer): boolean {
-  if (request.kind === 'permission') return answer.kind === 'permission';
-  if (answer.kind !== 'choice') return false;
-  if (answer.answer.kind !== 'answers') return true;
-  const known = new Set(request.native.questions.map((question) => question.id));
-  return [...answer.answer.answers.keys()].every((id) => known.has(id));
-}
-
-function titleOf(request: InteractionRequest): string {
-  if (request.kind === 'permission') return request.native.title;
-  const count = request.native.questions.length;
-  return count === 1 ? '1 question' : `${count} questions`;
-}
-
-/** Exactly the same tool with exactly the same input; nothing widens it. */
-function ruleKey(request: InteractionRequest): string {
-  if (request.kind !== 'permission') return '';
-  return fingerprint({
-    tool: request.native.tool,
-    subject: request.native.subject,
-    payload: request.native.payload,
-  });
-}
-
-function frameOf(interaction: Interaction) {
-  const { id, request } = interaction;
-  if (request.kind === 'permission') {
-    const { tool, title, reason, payload } = request.native;
-    return {
-      type: 'permission_request' as const,
-      payload: { request_id: id, tool, title, ...(reason ? { detail: reason } : {}), payload },
-    };
-  }
-  const { questions, toolUseId, expiresInMs } = request.native;
-  return {
-    type: 'prompt_for_user_choice' as const,
-    payload: {
-      ask_id: id,
-      questions: [...questions],
-      ...(toolUseId === null ? {} : { tool_use_id: toolUseId }),
-      ...(expiresInMs === null ? {} : { auto_resolution_ms: expiresInMs }),
-    },
-  };
 }

@@ -6,7 +6,7 @@ import type { WorkspaceReadPayload } from '../protocol/workspace-read.ts';
 import { Admissions, type AdmissionHost } from './admissions.ts';
 import { Cancellations } from './cancellation.ts';
 import { DirectRuns } from './direct-runs.ts';
-import { activities, blockedBy, type Activity } from './exclusion.ts';
+import { blockedBy, type Activity, type Operation } from './exclusion.ts';
 import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
 import { Functions } from './functions.ts';
@@ -70,23 +70,23 @@ export class Router {
     };
     this.#readOnly = new ReadOnlyPreparations({ ...ofFolder, otherRecords: () => this.#admissions.records });
     this.#reads = new WorkspaceReads({ ...ofFolder, target: (payload) => this.#readTarget(payload) });
-    this.#writes = new WorkspaceWrites({ ...ofFolder, blockedBy: () => blockedBy('write', this.#present()) });
+    this.#writes = new WorkspaceWrites({ ...ofFolder, blockedBy: () => this.#blockedBy('write') });
     this.#exports = new WorkspaceExports({
       ...ofFolder,
-      blocked: () => blockedBy('export', this.#present()) !== null,
+      blocked: () => this.#blockedBy('export') !== null,
       target: (handle, environmentId) => this.#readOnly.use(handle, environmentId),
     });
     this.#preparations = new RuntimePreparations({
       ...ofFolder,
-      blockedBy: () => blockedBy('runtime_prepare', this.#present()),
+      blockedBy: () => this.#blockedBy('runtime_prepare'),
     });
     const host: AdmissionHost = {
       ports,
       sender,
       executors: this.#executors,
       readOnly: this.#readOnly,
-      mutationActive: () => blockedBy('prepare', this.#present()) !== null,
-      runtimePreparationActive: () => blockedBy('prepare_read_only', this.#present()) !== null,
+      mutationActive: () => this.#blockedBy('prepare') !== null,
+      runtimePreparationActive: () => this.#blockedBy('prepare_read_only') !== null,
       run: (id) => this.#runs.get(id),
       runIdTaken: (id) => this.#runs.has(id) || this.#untold.has(id) || this.#direct.refuses(id),
       createRun: (init) => this.#createRun(init),
@@ -305,20 +305,32 @@ export class Router {
     }
   }
 
-  /** What is here now, for the table of exclusions. */
-  #present(): ReadonlySet<Activity> {
-    const executors = this.#executors.all;
-    const here: Readonly<Record<Activity, boolean>> = {
-      run: this.#runs.size > 0,
-      idle_executor: executors.some((record) => record.state.state === 'idle'),
-      busy_executor: executors.some((record) => record.state.state !== 'idle'),
-      admission: this.#admissions.open.length > 0 || this.#readOnly.owning > 0,
-      read: this.#reads.active,
-      write: this.#writes.active,
-      export: this.#exports.active,
-      runtime_prepare: this.#preparations.active,
-    };
-    return new Set(activities.filter((activity) => here[activity]));
+  /** The first of what is here now that forbids the operation. */
+  #blockedBy(operation: Operation): Activity | null {
+    return blockedBy(operation, (activity) => this.#isPresent(activity));
+  }
+
+  #isPresent(activity: Activity): boolean {
+    switch (activity) {
+      case 'run':
+        return this.#runs.size > 0;
+      case 'idle_executor':
+        return this.#executors.usage.idle > 0;
+      case 'busy_executor':
+        return this.#executors.usage.active > 0;
+      case 'admission':
+        return this.#admissions.open.length > 0 || this.#readOnly.owning > 0;
+      case 'read':
+        return this.#reads.active;
+      case 'write':
+        return this.#writes.active;
+      case 'export':
+        return this.#exports.active;
+      case 'runtime_prepare':
+        return this.#preparations.active;
+      default:
+        return assertNever(activity);
+    }
   }
 
   /** What a read names, by the preparation's handle or by its Run (runtime-behaviour 2.21). */
@@ -342,7 +354,7 @@ export class Router {
     const own = this.#ports.binding?.environmentId ?? null;
     const foreign = (record: ExecutorRecord): boolean =>
       record.state.state !== 'idle' || record.environmentId !== own;
-    return blockedBy('quiesce', this.#present()) !== null || this.#executors.all.some(foreign);
+    return this.#blockedBy('quiesce') !== null || this.#executors.all.some(foreign);
   }
 
   async #closeIdle(): Promise<boolean> {

@@ -237,7 +237,7 @@ export class RunOutput {
   }
 
   #stamp(frame: RuntimeFrame): RuntimeFrame {
-    return { ...frame, id: this.#o.runId, ...(this.#o.trace !== undefined ? { trace: this.#o.trace } : {}) };
+    return { ...frame, id: this.#o.runId, trace: this.#o.trace };
   }
 }
 

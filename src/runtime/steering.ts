@@ -181,7 +181,7 @@ export class Steering {
 
   #send(runId: string, ack: PromptSteerAckPayload, trace: string | undefined) {
     return this.#sender.send(
-      { type: 'prompt_steer_ack', id: runId, payload: ack, ...(trace !== undefined ? { trace } : {}) },
+      { type: 'prompt_steer_ack', id: runId, payload: ack, trace },
       budgets.receiptSend,
     );
   }
