@@ -30,6 +30,8 @@ export type Interceptor = (request: IncomingMessage, response: ServerResponse) =
 export class EnrolCore {
   readonly gateway: Gateway;
   readonly seen: SeenRequest[] = [];
+  /** What came over the sockets. */
+  readonly frames: string[] = [];
   /** Looked at before Core answers. */
   intercept: Interceptor = () => false;
 
@@ -37,6 +39,10 @@ export class EnrolCore {
     this.gateway = new Gateway({
       clock,
       heartbeatSeconds: 1,
+      observer: {
+        received: (received) => void this.frames.push(JSON.stringify(received)),
+        heartbeat: (heartbeat) => void this.frames.push(JSON.stringify(heartbeat)),
+      },
       enrolment: { random: systemRandom, build: '2026.11.1' },
       intercept: (request, response) => {
         const url = request.url ?? '';
