@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -57,6 +57,7 @@ export interface CodexBedOptions {
   /** Added to the person's configuration: top-level lines, and tables at its end. */
   readonly top?: string;
   readonly tables?: string;
+  readonly provider?: { readonly request_max_retries: number; readonly stream_max_retries: number };
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
   readonly command?: string;
@@ -87,8 +88,8 @@ name = "Scripted"
 base_url = "${model.url}/v1"
 env_key = "SCRIPTED_KEY"
 wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
+request_max_retries = ${options.provider?.request_max_retries ?? 0}
+stream_max_retries = ${options.provider?.stream_max_retries ?? 0}
 ${options.tables ?? ''}
 `,
   );
@@ -138,3 +139,27 @@ export function codexTest(
     }
   });
 }
+
+/** Polls for something outside that sends no event, such as a process or a file. */
+export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it never came true');
+}
+
+/** The process with exactly this command line, or null. */
+export async function running(...commandLine: readonly string[]): Promise<number | null> {
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line === `${commandLine.join('\0')}\0`) return Number(pid);
+  }
+  return null;
+}
+
+export const isThere = (file: string): Promise<boolean> =>
+  readFile(file).then(
+    () => true,
+    () => false,
+  );
