@@ -25,6 +25,8 @@ if (packaged.status !== 0) {
   process.exit(1);
 }
 
+ensureKeyring();
+
 const playwright = [
   'npx',
   '--no-install',
@@ -57,4 +59,29 @@ function testElectron() {
     );
     process.exit(1);
   }
+}
+
+/** A real Secret Service for the keychain tests. */
+function ensureKeyring() {
+  const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+  if (['gnome-keyring-daemon', 'dbus-run-session', 'gdbus'].every(has)) return;
+  const packages = ['gnome-keyring', 'libsecret-1-0', 'dbus', 'libglib2.0-bin'];
+  const may = process.getuid?.() === 0 && has('apt-get');
+  const install = [
+    '-q',
+    '-o',
+    'DPkg::Lock::Timeout=300',
+    'install',
+    '-y',
+    '--no-install-recommends',
+    ...packages,
+  ];
+  if (may) {
+    spawnSync('apt-get', ['-q', 'update'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const aptEnv = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    if (spawnSync('apt-get', install, { env: aptEnv, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0)
+      return;
+  }
+  process.stderr.write(`The keychain tests need a keyring: install ${packages.join(', ')}.\n`);
+  process.exit(1);
 }

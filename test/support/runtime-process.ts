@@ -19,6 +19,8 @@ export class Machine {
   readonly home: string;
   readonly stateDir: string;
   readonly workspace: string;
+  /** Beside our own. No session bus by default: nobody's keychain is touched. */
+  env: Readonly<Record<string, string>> = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
   readonly #running = new Set<ChildProcess>();
 
   private constructor(home: string) {
@@ -39,7 +41,7 @@ export class Machine {
   spawn(...args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
     const child = spawn(process.execPath, [cli, ...args, '--state-dir', this.stateDir], {
       cwd: this.home,
-      env: { ...process.env, HOME: this.home, DBUS_SESSION_BUS_ADDRESS: 'disabled:' },
+      env: { ...process.env, HOME: this.home, ...this.env },
     });
     this.#running.add(child);
     let stdout = '';
