@@ -183,6 +183,30 @@ export const historyRules: readonly HistoryRule[] = [
     judge: (events) => judgeDecisions(events),
   },
   {
+    name: 'one result',
+    says: 'The result of a function is submitted natively once, and again only when that failed.',
+    judge: (events) => {
+      const wrong: string[] = [];
+      const open = new Set<string>();
+      const applied = new Set<string>();
+      for (const event of events) {
+        if (event.does === 'starts')
+          for (const key of [...applied]) if (key.startsWith(`${event.run} `)) applied.delete(key);
+        if (event.does !== 'takes result' && event.does !== 'answers result') continue;
+        const key = `${event.run} ${event.call}`;
+        if (event.does === 'answers result') {
+          open.delete(key);
+          if (event.result === 'applied') applied.add(key);
+          continue;
+        }
+        if (open.has(key)) wrong.push(`two results of ${key} at the same time`);
+        if (applied.has(key)) wrong.push(`a result of ${key} after one was applied`);
+        open.add(key);
+      }
+      return wrong;
+    },
+  },
+  {
     name: 'input receipts',
     says: 'Written is said once and after the write, accepted after consumption; an input is delivered once unless not ready.',
     judge: judgeInputs,
@@ -259,7 +283,7 @@ export const historyRules: readonly HistoryRule[] = [
   },
   {
     name: 'settled means gone',
-    says: 'A connection counts as settled only when every Executor is proven closed, or a person said so.',
+    says: 'A connection counts as settled, and another is opened, only when every Executor is proven closed or a person said so.',
     judge: (events) => {
       const wrong: string[] = [];
       const owned = new Map<number, string>();
@@ -275,9 +299,11 @@ export const historyRules: readonly HistoryRule[] = [
           else owned.set(event.executor, 'not proven closed');
         }
         if (event.does === 'forces') forced.add(event.executor);
-        if (event.does !== 'settles' || event.by !== 'link') continue;
+        const settles = event.does === 'settles' && event.by === 'link';
+        if (!settles && event.does !== 'opens') continue;
+        const when = settles ? 'settlement' : 'next connection';
         for (const [executor, state] of owned)
-          if (!forced.has(executor)) wrong.push(`Executor ${executor} is ${state} at the settlement`);
+          if (!forced.has(executor)) wrong.push(`Executor ${executor} is ${state} at the ${when}`);
       }
       return wrong;
     },

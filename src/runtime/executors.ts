@@ -159,7 +159,7 @@ export class Executors {
     if (!mustEvict(this.usage)) return;
     const oldest = this.all
       .filter((candidate) => candidate.state.state === 'idle')
-      .sort((a, b) => idleSince(a) - idleSince(b))[0];
+      .sort((a, b) => restedAs(a) - restedAs(b))[0];
     if (oldest) void this.close(oldest, 'idle_capacity');
   }
 
@@ -302,8 +302,9 @@ export class Executors {
   }
 }
 
-const idleSince = (record: ExecutorRecord): number =>
-  record.state.state === 'idle' ? record.state.since : Infinity;
+/** Leases count up, so the lowest one is the least recently used. */
+const restedAs = (record: ExecutorRecord): number =>
+  record.state.state === 'idle' ? record.state.lease : Infinity;
 
 async function safely(close: () => Promise<CloseResult>): Promise<CloseResult> {
   try {

@@ -43,6 +43,7 @@ async function measure(count: number): Promise<number> {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
 }
-await measure(20_000);
+// Both are measured as they run in a daemon that has been up for a while.
+await measure(100_000);
 process.stdout.write(String(await measure(100_000)));
 process.exit(0);

@@ -28,6 +28,11 @@ export class FakeClock implements Clock {
   jumpWall(ms: number): void {
     this.#wall += ms;
   }
+  /** Lets time pass in which no timer could fire: the process was busy or stood still. */
+  stall(ms: number): void {
+    this.#wall += ms;
+    this.#mono += ms;
+  }
   /** Fires everything due within `ms`, letting promises settle after each timer. */
   async advance(ms: number): Promise<void> {
     const end = this.#mono + ms;

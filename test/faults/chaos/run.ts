@@ -260,6 +260,9 @@ class ChaosBed {
     const { harness } = this.#runtime;
     while (!this.#over) {
       await delay(systemClock, this.#dice.between(1, 8));
+      // Closing takes its time, and what a lost connection owned does not always close at the first attempt.
+      const failing = this.#runtime.link.state.state === 'settling' && this.#dice.chance(0.5);
+      if (this.#dice.chance(0.5)) harness.pending[0]?.answer(failing ? 1 : 0);
       const turn = this.#dice.pick(harness.turns.filter(({ over, began }) => began && !over));
       if (!turn) continue;
       const input = turn.inputs[0];

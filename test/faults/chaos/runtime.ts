@@ -31,7 +31,7 @@ export class ChaosRuntime {
     const { clock, history, coreUrl, access, proxyPort } = options;
     this.#history = history;
     this.#clock = clock;
-    this.harness = new ScheduleHarness(history, new Set());
+    this.harness = new ScheduleHarness(history, new Set(['close']));
     this.link = new Link({
       clock,
       random: systemRandom,

@@ -7,7 +7,7 @@ import type { ReferenceModel } from './reference-model.ts';
  * `src/conformance/history-checker.ts`:
  *
  *   one submission, an Executor at rest, done is last, no invented end, silence after a loss, nothing after a gap, applied means settled,
- *   receipts are asked for, one decision, input receipts, revisions, answers have questions, withdrawals,
+ *   receipts are asked for, one decision, one result, input receipts, revisions, answers have questions, withdrawals,
  *   interaction ids, text in order, settled means gone.
  *
  * Those that need the Runtime itself are here and are looked at after every step. Three more are looked at by the bed:

@@ -68,6 +68,20 @@ describe('a prepared Turn', () => {
     expect(states(bed)).toEqual(['done:', 'interaction_decision_ack:true']);
   });
 
+  test('a start after the deadline is late, also when the timer is', async () => {
+    const bed = new RouterBed();
+    await bed.prepare();
+    const ready = bed.take()[1]?.payload as { executor_id: string; handle: string };
+    bed.clock.stall(5 * 60_000);
+    const input = [{ content: [{ type: 'input_text' as const, text: 'hello' }] }];
+    const { executor_id, handle } = ready;
+    await bed.core('execution_start', 'prepare', { executor_id, handle, run_id: 'run', input });
+    expect(states(bed)).toEqual(['preparation_status:expired']);
+    expect(bed.harness.turns).toEqual([]);
+    await bed.clock.advance(1);
+    expect(bed.take()).toEqual([]);
+  });
+
   test('nothing is submitted natively before Core was told `starting`', async () => {
     const bed = new RouterBed();
     let write = (): void => undefined;

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Deferred } from '../../support/controlled-harness.ts';
 import { environmentId, FolderBed } from '../../support/folder-bed.ts';
 import { settle } from '../../support/fake-clock.ts';
 import { until } from '../../support/workspace-bed.ts';
@@ -111,4 +112,42 @@ test('a special file fails it after what came before', async () => {
   execFileSync('mkfifo', [join(bed.root, 'outputs', 'pipe')]);
   await begin();
   expect(await bed.payload('ex')).toEqual({ outcome: 'failed', offset: 0, error_code: 'export_failed' });
+});
+
+test('it is completed only after everything that it opened was closed', async () => {
+  await bed.remove();
+  const closing = new Deferred<void>();
+  let closes = 0;
+  bed = await FolderBed.create({
+    wrap: (local) =>
+      Object.assign(Object.create(local) as typeof local, {
+        latch: local.latch,
+        open: async () => {
+          const opened = await local.open();
+          return {
+            ...opened,
+            export: () => {
+              const stream = opened.export();
+              const close = async (): Promise<void> => {
+                closes++;
+                await closing.promise;
+                await stream.close();
+              };
+              return { next: () => stream.next(), close };
+            },
+          };
+        },
+      }),
+  });
+  handle = await bed.readOnly();
+  await begin();
+  await bed.answer('ex');
+  await next(1_024);
+  await until(() => closes === 1);
+  await settle();
+  expect(bed.sent).toEqual([]);
+  await begin('second');
+  expect(await bed.payload('second')).toEqual(unavailable);
+  closing.resolve();
+  expect(await bed.payload('ex')).toEqual({ outcome: 'completed', offset: 1_024 });
 });
