@@ -4,3 +4,7 @@ export function programsFolder(): string;
 export function claudeProgram(): Promise<string>;
 /** Absolute path of the pinned Codex (the native program). Installed and rejects like `claudeProgram`. */
 export function codexProgram(): Promise<string>;
+/** Absolute path of the pinned OpenCode. Installed and rejects like `claudeProgram`. */
+export function openCodeProgram(): Promise<string>;
+/** TypeScript source of the example agent of the Agent Client Protocol's old SDK. */
+export function exampleAgentSource(): Promise<string>;

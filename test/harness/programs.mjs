@@ -64,6 +64,30 @@ async function installedCodex() {
   );
 }
 
+async function installedOpenCode() {
+  const name = `opencode-${process.platform}-${process.arch}`;
+  const program = path.join(programsFolder(), 'node_modules', name, 'bin', 'opencode');
+  return fs.access(program).then(
+    () => program,
+    () => null,
+  );
+}
+
+async function installedExampleAgent() {
+  const source = ['typescript', 'examples', 'agent.ts'];
+  const file = path.join(
+    programsFolder(),
+    'node_modules',
+    '@zed-industries',
+    'agent-client-protocol',
+    ...source,
+  );
+  return fs.access(file).then(
+    () => file,
+    () => null,
+  );
+}
+
 let installing = null;
 
 async function installed(name, look) {
@@ -84,6 +108,12 @@ export const claudeProgram = () => installed('Claude Code', installedClaude);
 
 /** The same for the pinned Codex: its native program, not the launcher. */
 export const codexProgram = () => installed('Codex', installedCodex);
+
+/** The same for the pinned OpenCode. */
+export const openCodeProgram = () => installed('OpenCode', installedOpenCode);
+
+/** Source of the example agent of the Agent Client Protocol's old SDK; it is built by whoever runs it. */
+export const exampleAgentSource = () => installed('example agent', installedExampleAgent);
 
 /** Installs beside the final place and moves it there whole, so that a broken-off run leaves nothing half. */
 async function install(look) {

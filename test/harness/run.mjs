@@ -5,10 +5,15 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { claudeProgram, codexProgram } from './programs.mjs';
+import { claudeProgram, codexProgram, exampleAgentSource, openCodeProgram } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const programs = { 'Claude Code': claudeProgram, Codex: codexProgram };
+const programs = {
+  'Claude Code': claudeProgram,
+  Codex: codexProgram,
+  OpenCode: openCodeProgram,
+  'The example agent': exampleAgentSource,
+};
 for (const [name, program] of Object.entries(programs)) {
   try {
     console.log(`${name}: ${await program()}`);
