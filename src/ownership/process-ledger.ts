@@ -199,7 +199,9 @@ export class ProcessLedger {
       apply();
       const content = JSON.stringify({ version: 1, entries: this.entries }, null, 1);
       try {
-        await replaceFile(this.#file, `${content}\n`, this.#ports.random.hex(4));
+        const replaced = await replaceFile(this.#file, `${content}\n`, this.#ports.random.hex(4));
+        // It is written again with the next change; what was asked for counts only when it was flushed.
+        if (replaced !== 'durable') throw new Error('the folder of the ledger could not be flushed');
       } catch (error) {
         undo();
         throw error;

@@ -41,8 +41,9 @@ async function makeFolders(path: string): Promise<void> {
 }
 
 /**
- * Replaces a file whole and durably, mode 0600. The old content stays on any failure.
- * @throws RuntimeError `storage` with the cause.
+ * Replaces a file whole, mode 0600. Once this resolves every reader finds the new content; a folder that cannot be
+ * flushed is no failure of that.
+ * @throws RuntimeError `storage` with the cause; the old content is still there.
  */
 export async function writeAtomic(path: string, text: string, random: Random): Promise<void> {
   try {

@@ -242,8 +242,8 @@ export const mutations = [
     family: 'orphans',
     says: 'a native start does not wait for the ledger',
     file: 'src/ownership/process-ledger.ts',
-    find: `        await replaceFile(this.#file,`,
-    replace: `        void replaceFile(this.#file,`,
+    find: `        const replaced = await replaceFile(this.#file,`,
+    replace: `        const replaced = "durable" as const; void replaceFile(this.#file,`,
     tests: ['unit/ownership/process-ledger.test.ts'],
   },
   {
