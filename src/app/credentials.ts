@@ -40,6 +40,8 @@ export class CredentialDesk implements Secrets {
   #store: CredentialStore | null = null;
   #reason: UnavailableReason = 'none';
   #health: Health | null = null;
+  /** Damaged files, by the names they are kept under. */
+  readonly #setAside: string[] = [];
   #needed: () => boolean = () => false;
 
   private constructor(options: {
@@ -49,12 +51,16 @@ export class CredentialDesk implements Secrets {
     marks: JsonDocument<typeof marksSchema>;
     secretsFile: string;
     load: () => NativeKeychain | null;
+    setAside: string | null;
   }) {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#logger = options.logger;
     this.#marks = options.marks;
-    this.#file = new FileCredentialStore(options.secretsFile, options.clock, options.random);
+    this.#file = new FileCredentialStore(options.secretsFile, options.clock, options.random, (as) =>
+      this.#wasSetAside(as),
+    );
+    if (options.setAside !== null) this.#wasSetAside(options.setAside);
     this.#load = options.load;
   }
 
@@ -66,7 +72,7 @@ export class CredentialDesk implements Secrets {
     path: string;
     load?: () => NativeKeychain | null;
   }): Promise<CredentialDesk> {
-    const { document } = await JsonDocument.open({
+    const { document, setAside } = await JsonDocument.open({
       path: options.path,
       schema: marksSchema,
       initial: { stored: {}, choice: 'keychain' },
@@ -76,6 +82,7 @@ export class CredentialDesk implements Secrets {
     return new CredentialDesk({
       ...options,
       marks: document,
+      setAside,
       secretsFile: options.path.replace(/\.json$/, '') + '.secrets.json',
       load: options.load ?? (() => loadKeychain(options.logger)),
     });
@@ -85,6 +92,7 @@ export class CredentialDesk implements Secrets {
   attach(health: Health, needed: () => boolean): void {
     this.#health = health;
     this.#needed = needed;
+    for (const as of this.#setAside) this.#tellSetAside(as);
   }
   /** The store in use, or null while none answers. */
   get store(): CredentialStore | null {
@@ -197,6 +205,16 @@ export class CredentialDesk implements Secrets {
     this.#reason = reason;
     this.#logger.info('credentials.unavailable', { reason });
     this.#health?.raise('credential_store_unavailable', sentences[reason], this.#needed() ? 'error' : 'info');
+  }
+
+  #wasSetAside(as: string): void {
+    this.#logger.warn('credentials.set_aside', {});
+    this.#setAside.push(as);
+    this.#tellSetAside(as);
+  }
+
+  #tellSetAside(as: string): void {
+    this.#health?.add('state_file_set_aside', `The file of stored credentials was set aside as ${as}.`);
   }
 
   #storedMarks(): StoredMarks {

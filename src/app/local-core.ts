@@ -246,7 +246,7 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
       // Kept under another name and reported; a new one begins beside it.
       const aside = `${paths.core}.broken-${clock.now()}`;
       await rename(paths.core, aside);
-      host.health.raise('state_file_set_aside', `The Turns of the local Core were set aside as ${aside}.`);
+      host.health.add('state_file_set_aside', `The Turns of the local Core were set aside as ${aside}.`);
       return LocalCore.create({ clock, random, storage });
     }
   }

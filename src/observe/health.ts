@@ -79,6 +79,13 @@ export class Health {
     this.#onChange();
   }
 
+  /** Raises an item that says one more thing beside what it says already. */
+  add(code: HealthCode, text: string): void {
+    const known = this.#current.get(code)?.text;
+    if (known?.includes(text)) return;
+    this.raise(code, known === undefined ? text : `${known} ${text}`);
+  }
+
   clear(code: HealthCode): void {
     if (this.#current.delete(code)) this.#onChange();
   }

@@ -12,11 +12,14 @@ export class FileCredentialStore implements CredentialStore {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #onSetAside: (as: string) => void;
 
-  constructor(path: string, clock: Clock, random: Random) {
+  /** `onSetAside`: the file could not be understood and was kept under another name. */
+  constructor(path: string, clock: Clock, random: Random, onSetAside: (as: string) => void) {
     this.#path = path;
     this.#clock = clock;
     this.#random = random;
+    this.#onSetAside = onSetAside;
   }
 
   async get(account: string): Promise<CredentialResult<string | null>> {
@@ -44,6 +47,7 @@ export class FileCredentialStore implements CredentialStore {
     try {
       const read = await readJson(this.#path, schema, this.#clock);
       if (read.kind === 'ok') return read.value.secrets;
+      if (read.kind === 'broken') this.#onSetAside(read.setAside);
       return read.kind === 'absent' ? {} : null;
     } catch {
       return null;
