@@ -216,7 +216,7 @@ export class CodexAdapter implements HarnessAdapter {
       if (signal.aborted) return CANCELLED;
       if (!(await greet(executor.client, GREET_LIMIT_MS)))
         return 'Codex did not start as expected. Run "codex" in a terminal and look what it says.';
-      const opened = await openConversation(executor.client, plan, cwd, resume, executor.failedServers);
+      const opened = await openConversation(executor.client, plan, cwd, resume);
       if (signal.aborted) return CANCELLED;
       if (opened.kind === 'refused') return opened.message;
       executor.bind({ id: opened.threadId, model: opened.model, resumed: resume !== null });

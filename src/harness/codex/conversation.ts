@@ -38,7 +38,6 @@ export async function openConversation(
   plan: LaunchPlan,
   cwd: string,
   resume: string | null,
-  failedServers: ReadonlySet<string>,
 ): Promise<OpenedConversation> {
   if (plan.modelProvider === null) {
     const account = accountResult.parse(await client.request('account/read', {}, STEP_LIMIT_MS));
@@ -81,7 +80,7 @@ export async function openConversation(
           OPEN_LIMIT_MS,
         )
       : await client.ask('thread/resume', { ...common, threadId: resume, excludeTurns: true }, OPEN_LIMIT_MS);
-  if (answer.kind === 'refused') return refused(whyNot(plan, resume, failedServers));
+  if (answer.kind === 'refused') return refused(whyNot(plan, resume, answer.refusal.code));
   const thread = threadStartResult.parse(answer.result);
   const problem =
     contradiction(plan, thread, resume) ??
@@ -92,10 +91,12 @@ export async function openConversation(
     : refused(problem);
 }
 
-function whyNot(plan: LaunchPlan, resume: string | null, failedServers: ReadonlySet<string>): string {
-  const missing = plan.requiredServers.filter((name) => failedServers.has(name));
-  if (missing.length > 0)
-    return `The MCP server ${missing.join(', ')}, which this Agent needs, could not be started.`;
+/** A conversation that could not be set up, while its settings were read; the program's text is not looked at. */
+const SETUP_FAILED = -32603;
+
+function whyNot(plan: LaunchPlan, resume: string | null, code: number): string {
+  if (code === SETUP_FAILED && plan.requiredServers.length > 0)
+    return `Codex could not start an MCP server that this Agent needs: ${plan.requiredServers.join(', ')}.`;
   if (resume !== null)
     return 'Codex does not have the earlier conversation of this Session on this machine any more, or does not accept its settings.';
   return 'Codex does not accept the settings of this Agent. Look at its model, functions and MCP servers.';

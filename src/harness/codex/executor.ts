@@ -66,10 +66,6 @@ export class CodexExecutor implements Executor, ClientListener {
   get nativeSessionId(): string | null {
     return this.#conversation?.hasInput ? this.#conversation.threadId : null;
   }
-  /** MCP servers that could not be started. */
-  get failedServers(): ReadonlySet<string> {
-    return this.#failedServers;
-  }
 
   /** The conversation that Turns run in from now on. */
   bind(thread: { readonly id: string; readonly model: string; readonly resumed: boolean }): void {
@@ -118,8 +114,7 @@ export class CodexExecutor implements Executor, ClientListener {
       case 'serverRequest/resolved':
         return this.#turn?.withdrawn(note.params.requestId);
       case 'mcpServer/startupStatus/updated':
-        if (note.params.status === 'failed') this.#serverFailed(note.params.name);
-        return;
+        return note.params.status === 'failed' ? this.#serverFailed(note.params.name) : undefined;
       case 'warning':
         return this.#warned(note.params.message);
       case 'thread/started':
@@ -202,11 +197,13 @@ export class CodexExecutor implements Executor, ClientListener {
     this.#break(this.#unusable);
   }
 
-  #serverFailed(name: string): void {
-    if (this.#failedServers.has(name)) return;
+  /** It may fail before the first Turn, during one or after it. */
+  async #serverFailed(name: string): Promise<void> {
+    if (this.#failedServers.has(name) || !Object.hasOwn(this.#init.plan.servers, name)) return;
     this.#failedServers.add(name);
-    if (Object.hasOwn(this.#init.plan.servers, name))
-      this.#notices.push(`The MCP server ${name} could not be started. Codex works without it.`);
+    const notice = `The MCP server ${name} could not be started. Codex works without it.`;
+    if (this.#running) await this.#running.notice(notice);
+    else this.#notices.push(notice);
   }
 
   async #warned(message: string): Promise<void> {

@@ -36,7 +36,7 @@ export interface InteractionInit {
 
 type Open =
   | { readonly kind: 'permission'; readonly id: RequestId; readonly reply: MappedPermission['reply'] }
-  | { readonly kind: 'choice'; readonly id: RequestId; readonly reply: MappedChoice['reply'] }
+  | { readonly kind: 'choice'; readonly id: RequestId; readonly mapped: MappedChoice }
   /** A question in a message; its answer is input and no reply. */
   | { readonly kind: 'message'; readonly reply: MappedChoice['reply'] };
 
@@ -121,14 +121,14 @@ export class Interactions {
     if (!open || open.kind === 'permission') return 'not_pending';
     if (open.kind === 'message') return this.#answerMessage(key, open, answer);
     this.#open.delete(key);
-    return this.#submit(() =>
-      answer.kind === 'answers'
-        ? this.#ports.client.reply(open.id, open.reply(answer.answers))
-        : this.#ports.client.decline(
-            open.id,
-            answer.kind === 'expired' ? 'Nobody answered in time.' : 'The person chose not to answer.',
-          ),
-    );
+    const { client } = this.#ports;
+    const { id, mapped } = open;
+    return this.#submit(() => {
+      if (answer.kind === 'answers') return client.reply(id, mapped.reply(answer.answers));
+      if (mapped.none !== undefined) return client.reply(id, mapped.none);
+      const why = answer.kind === 'expired' ? 'Nobody answered in time.' : 'The person chose not to answer.';
+      return client.decline(id, why);
+    });
   }
 
   /** The model does not wait for such an answer, so no answer is nothing to say. */
@@ -153,7 +153,7 @@ export class Interactions {
   }
 
   #choice(id: RequestId, mapped: MappedChoice): HarnessEvent {
-    this.#open.set(String(id), { kind: 'choice', id, reply: mapped.reply });
+    this.#open.set(String(id), { kind: 'choice', id, mapped });
     return choiceEvent(mapped.choice);
   }
 

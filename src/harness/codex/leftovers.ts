@@ -44,30 +44,41 @@ export class Children {
   }
 }
 
+export interface Leftovers {
+  /** Commands were still running and have been ended; the program says so of each by its own word. */
+  readonly commands: boolean;
+  /** Why it is not certain that nothing is left; null when it is. */
+  readonly problem: string | null;
+}
+
 /**
  * Ends what a native turn leaves behind, and sees that it is gone: sub-agents that still work, then commands that run
- * on in the background, which an interrupt does not stop. Null when nothing is left, else why that is not certain.
+ * on in the background, which an interrupt does not stop. Never throws.
  */
 export async function endLeftovers(
   ports: LeftoverPorts,
   threadId: string,
   children: Children,
-): Promise<string | null> {
+): Promise<Leftovers> {
   const { client, clock, logger } = ports;
+  let commands = false;
+  const unsure = (problem: string): Leftovers => ({ commands, problem });
   try {
     for (const [child, turnId] of children.running)
       await client.ask('turn/interrupt', { threadId: child, turnId }, STEP_LIMIT_MS);
     if ((await within(clock, CHILDREN_LIMIT_MS, children.idle())).kind === 'timeout')
-      return 'Codex did not confirm the end of its sub-agents.';
+      return unsure('Codex did not confirm the end of its sub-agents.');
     for (const thread of [threadId, ...children.takeSeen()]) {
       if ((await terminals(client, thread)) === 0) continue;
+      commands = true;
       await client.request('thread/backgroundTerminals/clean', { threadId: thread }, STEP_LIMIT_MS);
-      if ((await terminals(client, thread)) > 0) return 'Codex did not end the commands of this Turn.';
+      if ((await terminals(client, thread)) > 0)
+        return unsure('Codex did not end the commands of this Turn.');
     }
-    return null;
+    return { commands, problem: null };
   } catch (error) {
     logger.warn('codex.leftovers_unknown', { error: asError(error).name });
-    return 'Codex did not say whether commands of this Turn still run.';
+    return unsure('Codex did not say whether commands of this Turn still run.');
   }
 }
 

@@ -6,11 +6,16 @@ import type { AgentMessage, Elicitation, UserInputRequest } from './native-types
 
 type Answers = Extract<ChoiceAnswer, { kind: 'answers' }>['answers'];
 
-/** A question with the native form of its answers; null when these answers cannot be given in it. */
+/** A question with the native form of its answers. */
 export interface MappedChoice {
   readonly choice: NativeChoice;
   readonly reply: (answers: Answers) => unknown;
+  /** The form's own word for "no answer"; without one the request is answered by an error. */
+  readonly none?: unknown;
 }
+
+const NOT_ANSWERED = { action: 'cancel', content: null, _meta: null };
+const DECLINED = { action: 'decline', content: null, _meta: null };
 
 /** The model's own question. Questions that were not answered are left out; an explicit non-answer is empty. */
 export function mapUserInput(key: string, request: UserInputRequest): MappedChoice {
@@ -71,10 +76,11 @@ export function mapElicitation(key: string, request: Elicitation): MappedChoice 
       for (const [id, member] of members) {
         const value = valueOf(member, answers.get(id) ?? []);
         if (value !== undefined) content[id] = value;
-        else if (required.has(id)) return { action: 'decline', content: null, _meta: null };
+        else if (required.has(id)) return DECLINED;
       }
       return { action: 'accept', content, _meta: null };
     },
+    none: NOT_ANSWERED,
   };
 }
 
@@ -89,9 +95,8 @@ function confirmation(key: string, request: Elicitation): MappedChoice {
   return {
     choice: { key, questions: [asked], toolUseId: null, expiresInMs: null },
     reply: (answers) =>
-      answers.get('confirm')?.[0] === YES
-        ? { action: 'accept', content: {}, _meta: null }
-        : { action: 'decline', content: null, _meta: null },
+      answers.get('confirm')?.[0] === YES ? { action: 'accept', content: {}, _meta: null } : DECLINED,
+    none: NOT_ANSWERED,
   };
 }
 

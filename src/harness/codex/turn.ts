@@ -288,10 +288,10 @@ export class CodexTurn implements HarnessTurn {
 
   async #clean(): Promise<void> {
     await this.#emit(this.#interactions.withdrawAll());
-    const hadCommands = this.#events.tools.commandsAreOpen;
-    const problem = await endLeftovers(this.#ports, this.#init.threadId, this.#init.children);
+    const { threadId, children } = this.#init;
+    const { commands, problem } = await endLeftovers(this.#ports, threadId, children);
     const quiet = this.#until(() => !this.#events.tools.commandsAreOpen);
-    if (hadCommands) await within(this.#ports.clock, LAST_WORDS_MS, quiet);
+    if (commands) await within(this.#ports.clock, LAST_WORDS_MS, quiet);
     this.#step({ type: 'cleaned', problem });
     await this.#finish();
   }
