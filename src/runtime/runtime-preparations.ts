@@ -1,5 +1,4 @@
 import { asError } from '../observe/errors.ts';
-import { isCanonicalUuid } from '../protocol/ids.ts';
 import type {
   RuntimePrepareBegin,
   RuntimePreparePayload,
@@ -8,7 +7,9 @@ import type {
 } from '../protocol/initialization.ts';
 import { RUNTIME_PREPARE_MS } from '../protocol/limits.ts';
 import type { PrepareResult, WorkspaceService } from '../workspace/workspace-service.ts';
-import { BodyTransfer, replyBudget, type Applied, type BodyRefusal } from './body-transfer.ts';
+import type { Spool } from '../workspace/spool.ts';
+import { BodyPlace } from './body-place.ts';
+import { replyBudget, type Applied, type BodyRefusal } from './body-transfer.ts';
 import type { Activity } from './exclusion.ts';
 import type { DropReason } from './facts.ts';
 import type { RuntimePorts, SendResult, Sender } from './ports.ts';
@@ -28,75 +29,56 @@ const rejected = (code: RuntimePrepareRejectionCode): Result => ({ outcome: 'rej
 /** `runtime_prepare` (wire 13, runtime-behaviour 2.20): one step of initialization at a time, never repeated. */
 export class RuntimePreparations {
   readonly #host: PreparationHost;
-  #active: { transfer: BodyTransfer<Result>; attempts: number } | null = null;
+  readonly #place: BodyPlace<Result, null>;
 
   constructor(host: PreparationHost) {
     this.#host = host;
+    this.#place = new BodyPlace(host, 'prepare');
   }
 
   /** Also while one is left uncertain. */
   get active(): boolean {
-    return this.#active !== null;
+    return this.#place.taken;
+  }
+  /** The id of a step whose outcome is unknown. */
+  get unknown(): string | null {
+    return this.#place.unknown;
   }
 
   receive(id: string, payload: RuntimePreparePayload, trace: string | undefined): void {
-    if (!isCanonicalUuid(id)) return this.#host.drop('invalid_transfer_id');
+    if (!this.#place.passes(id, payload)) return;
     const { workspace } = this.#host.ports;
     if (!workspace) return this.#answer(id, trace, rejected('runtime_preparation_unsupported'));
     if (payload.step === 'begin') return this.#begin(id, payload, workspace, trace);
-    const transfer = this.#active?.transfer;
-    if (transfer?.id !== id) return this.#answer(id, trace, rejected('resource_unavailable'));
-    if (transfer.state !== 'receiving') return this.#host.drop('body_closed');
-    if (payload.step === 'chunk') transfer.chunk(payload.offset, payload.data);
-    else transfer.commit();
+    this.#answer(id, trace, rejected('resource_unavailable'));
   }
 
   /** A frame that is no valid one: one of the pending transfer ends it, without an answer of its own. */
   refuse(id: string, trace: string | undefined): void {
-    if (!isCanonicalUuid(id)) return this.#host.drop('invalid_transfer_id');
-    const transfer = this.#active?.transfer;
-    if (transfer?.id !== id) return this.#answer(id, trace, rejected('invalid_request'));
-    this.#host.drop('invalid_payload');
-    transfer.refuse('frame');
+    if (this.#place.passesInvalid(id, true)) this.#answer(id, trace, rejected('invalid_request'));
   }
 
   /** True when nothing of it runs. A step that may have had an effect is not repeated by anybody. */
   async shutdown(): Promise<boolean> {
-    const active = this.#active;
-    active?.transfer.refuse('shutdown');
-    active?.transfer.cancel();
-    await active?.transfer.over();
-    if (this.#active) await this.settle(this.#active.transfer.id);
-    return this.#active === null;
-  }
-
-  /** The id of a step whose outcome is unknown. */
-  get unknown(): string | null {
-    return this.#active?.transfer.state === 'unknown' ? this.#active.transfer.id : null;
+    await this.#place.end(true);
+    const { unknown } = this.#place;
+    if (unknown !== null) await this.settle(unknown);
+    return !this.#place.taken;
   }
 
   /** Looks whether anything of an unknown step still runs; with nothing left its place is free. */
   async settle(id: string): Promise<boolean | null> {
-    const active = this.#active;
     const { workspace } = this.#host.ports;
-    if (active?.transfer.id !== id || active.transfer.state !== 'unknown' || !workspace) return null;
-    active.attempts++;
-    this.#report(id, 'retrying', 'Looking whether anything of it still runs.');
-    const result = await workspace.settlePreparation(id);
-    if (result.state !== 'closed') {
-      this.#report(id, 'unconfirmed', result.reason);
-      return false;
-    }
-    this.#forget('confirmed');
-    return true;
+    if (!workspace) return null;
+    return this.#place.settle(id, 'Looking whether anything of it still runs.', async () => {
+      const result = await workspace.settlePreparation(id);
+      return result.state === 'closed' ? null : result.reason;
+    });
   }
 
   /** A person decided. */
   force(id: string): boolean {
-    if (this.unknown !== id) return false;
-    this.#host.ports.logger.warn('prepare.forced', { id });
-    this.#forget('forced');
-    return true;
+    return this.#place.force(id);
   }
 
   #begin(
@@ -106,42 +88,34 @@ export class RuntimePreparations {
     trace: string | undefined,
   ): void {
     const reject = (code: RuntimePrepareRejectionCode): void => this.#answer(id, trace, rejected(code));
-    if (this.#active) {
-      if (this.#active.transfer.id === id) return this.#host.drop('repeated_begin');
-      return reject('runtime_preparation_capacity');
-    }
+    if (this.#place.taken) return reject('runtime_preparation_capacity');
     const { binding } = this.#host.ports;
     const bound = begin.environment_id === binding?.environmentId && begin.session_id === binding.sessionId;
     if (!bound || this.#host.blockedBy()) return reject('resource_unavailable');
     const send = (result: Result): Promise<SendResult> => this.#send(id, trace, result);
     const budget = begin.budget_ms ?? RUNTIME_PREPARE_MS;
     const hasBody = begin.action !== 'initialize' && begin.action !== 'finalize';
-    this.#active = {
-      attempts: 0,
-      transfer: new BodyTransfer<Result>({
-        ports: this.#host.ports,
-        kind: 'prepare',
-        id,
-        size: begin.size_bytes,
-        sha256: begin.sha256,
-        createBody: hasBody ? () => workspace.spool(id) : null,
-        stagingMs: Math.min(budget, RUNTIME_PREPARE_MS),
-        budgetMs: budget,
-        ready: () => send({ outcome: 'ready' }),
-        received: (offset) => send({ outcome: 'received', offset }),
-        refused: (why) => rejected(refusalCode(why)),
-        apply: (body, signal) => this.#apply(workspace, id, begin, body, signal),
-        tell: send,
-        onEnd: () => (this.#active = null),
-      }),
+    const init = {
+      id,
+      size: begin.size_bytes,
+      sha256: begin.sha256,
+      createBody: hasBody ? () => workspace.spool(id) : null,
+      stagingMs: Math.min(budget, RUNTIME_PREPARE_MS),
+      budgetMs: budget,
+      ready: () => send({ outcome: 'ready' }),
+      received: (offset: number) => send({ outcome: 'received', offset }),
+      refused: (why: BodyRefusal) => rejected(refusalCode(why)),
+      apply: (body: Spool | null, signal: AbortSignal) => this.#apply(workspace, id, begin, body, signal),
+      tell: send,
     };
+    this.#place.take(init, null);
   }
 
   async #apply(
     workspace: WorkspaceService,
     id: string,
     begin: RuntimePrepareBegin,
-    body: Parameters<WorkspaceService['prepare']>[2],
+    body: Spool | null,
     signal: AbortSignal,
   ): Promise<Applied<Result>> {
     const { logger, clock } = this.#host.ports;
@@ -175,7 +149,7 @@ export class RuntimePreparations {
           },
         };
       case 'unknown':
-        this.#report(
+        this.#place.report(
           id,
           'unconfirmed',
           result.settled
@@ -187,25 +161,6 @@ export class RuntimePreparations {
           result: { outcome: 'unknown', error_code: 'runtime_preparation_unconfirmed' },
         };
     }
-  }
-
-  #forget(how: 'confirmed' | 'forced'): void {
-    const id = this.#active?.transfer.id ?? '';
-    this.#active?.transfer.settled();
-    this.#host.ports.facts({ type: 'cleanup_ended', id: `transfer:${id}`, how });
-  }
-
-  #report(id: string, state: 'unconfirmed' | 'retrying', reason: string): void {
-    this.#host.ports.facts({
-      type: 'cleanup',
-      id: `transfer:${id}`,
-      kind: 'transfer',
-      sessionId: this.#host.ports.binding?.sessionId ?? '',
-      runId: null,
-      state,
-      attempts: this.#active?.attempts ?? 0,
-      reason,
-    });
   }
 
   #answer(id: string, trace: string | undefined, result: Result): void {

@@ -1,4 +1,3 @@
-import { isCanonicalUuid } from '../protocol/ids.ts';
 import { WRITE_STAGING_MS } from '../protocol/limits.ts';
 import type {
   WorkspaceWritePayload,
@@ -8,7 +7,9 @@ import type {
 import { asError } from '../observe/errors.ts';
 import type { WriteOutcome } from '../workspace/write-file.ts';
 import type { NewFile, WorkspaceService } from '../workspace/workspace-service.ts';
-import { BodyTransfer, replyBudget, type Applied, type BodyRefusal } from './body-transfer.ts';
+import type { Spool } from '../workspace/spool.ts';
+import { BodyPlace } from './body-place.ts';
+import { replyBudget, type Applied, type BodyRefusal } from './body-transfer.ts';
 import type { Activity } from './exclusion.ts';
 import type { DropReason } from './facts.ts';
 import type { RuntimePorts, SendResult, Sender } from './ports.ts';
@@ -24,75 +25,66 @@ export interface WriteHost {
 
 type Result = WorkspaceWriteResultPayload;
 const rejected = (code: WriteRejectionCode): Result => ({ outcome: 'rejected', error_code: code });
+const noEvidence = 'It cannot be told whether the file is there.';
 
 /** `workspace_write` (wire 12.3, runtime-behaviour 2.21): one at a time, never replacing anything. */
 export class WorkspaceWrites {
   readonly #host: WriteHost;
-  #active: { transfer: BodyTransfer<Result>; file: NewFile; attempts: number } | null = null;
+  readonly #place: BodyPlace<Result, NewFile>;
 
   constructor(host: WriteHost) {
     this.#host = host;
+    this.#place = new BodyPlace(host, 'write');
   }
 
   /** Also while one is left uncertain. */
   get active(): boolean {
-    return this.#active !== null;
+    return this.#place.taken;
+  }
+  /** The id of a write whose outcome is unknown. */
+  get unknown(): string | null {
+    return this.#place.unknown;
   }
 
   receive(id: string, payload: WorkspaceWritePayload, trace: string | undefined): void {
-    if (!isCanonicalUuid(id)) return this.#host.drop('invalid_transfer_id');
+    if (!this.#place.passes(id, payload)) return;
     const { workspace } = this.#host.ports;
     if (!workspace) return this.#answer(id, trace, rejected('write_unsupported'));
     if (payload.step === 'begin') return this.#begin(id, payload, workspace, trace);
-    const transfer = this.#active?.transfer;
-    if (transfer?.id !== id) return this.#answer(id, trace, rejected('resource_unavailable'));
-    if (transfer.state !== 'receiving') return this.#host.drop('body_closed');
-    if (payload.step === 'chunk') transfer.chunk(payload.offset, payload.data);
-    else transfer.commit();
+    this.#answer(id, trace, rejected('resource_unavailable'));
   }
 
   /** A frame that is no valid one. One of the active transfer changes nothing and gets no reply. */
   refuse(id: string, trace: string | undefined): void {
-    if (!isCanonicalUuid(id)) return this.#host.drop('invalid_transfer_id');
-    if (this.#active?.transfer.id === id) return this.#host.drop('invalid_payload');
-    this.#answer(id, trace, rejected('invalid_request'));
+    if (this.#place.passesInvalid(id, false)) this.#answer(id, trace, rejected('invalid_request'));
   }
 
   /** True when nothing is left: an open one was refused, one being applied ended, an unknown one was settled. */
   async shutdown(): Promise<boolean> {
-    this.#active?.transfer.refuse('shutdown');
-    await this.#active?.transfer.over();
-    if (this.#active) await this.settle(this.#active.transfer.id);
-    return this.#active === null;
-  }
-
-  /** The id of a write whose outcome is unknown. */
-  get unknown(): string | null {
-    return this.#active?.transfer.state === 'unknown' ? this.#active.transfer.id : null;
+    await this.#place.end(false);
+    const { unknown } = this.#place;
+    if (unknown !== null) await this.settle(unknown);
+    return !this.#place.taken;
   }
 
   /** Looks for evidence of an unknown outcome. True: settled. Null: there is none under this id. */
   async settle(id: string): Promise<boolean | null> {
-    const active = this.#active;
-    const { workspace } = this.#host.ports;
-    if (active?.transfer.id !== id || active.transfer.state !== 'unknown' || !workspace) return null;
-    active.attempts++;
-    this.#report(id, 'retrying', 'Looking whether the file is there.');
-    const found = await this.#evidence(workspace, active.file);
-    if (found === null) {
-      this.#report(id, 'unconfirmed', 'It cannot be told whether the file is there.');
-      return false;
-    }
-    this.#host.ports.logger.info('write.settled', { id, found });
-    await this.#forget(id, 'confirmed');
-    return true;
+    const { workspace, logger } = this.#host.ports;
+    if (!workspace) return null;
+    const settled = await this.#place.settle(id, 'Looking whether the file is there.', async (file) => {
+      const found = await this.#evidence(workspace, file);
+      if (found === null) return noEvidence;
+      logger.info('write.settled', { id, found });
+      return null;
+    });
+    if (settled) await workspace.forget(id).catch(() => undefined);
+    return settled;
   }
 
   /** A person decided. */
   force(id: string): boolean {
-    if (this.unknown !== id) return false;
-    this.#host.ports.logger.warn('write.forced', { id });
-    void this.#forget(id, 'forced');
+    if (!this.#place.force(id)) return false;
+    void this.#host.ports.workspace?.forget(id).catch(() => undefined);
     return true;
   }
 
@@ -103,36 +95,30 @@ export class WorkspaceWrites {
     trace: string | undefined,
   ): void {
     const reject = (code: WriteRejectionCode): void => this.#answer(id, trace, rejected(code));
-    if (this.#active?.transfer.id === id) return this.#host.drop('repeated_begin');
     const blocked = this.#host.blockedBy();
     if (blocked === 'export' || blocked === 'runtime_prepare') return reject('resource_unavailable');
-    if (this.#active) return reject('write_capacity');
+    if (this.#place.taken) return reject('write_capacity');
     const { binding } = this.#host.ports;
     const bound =
       payload.environment_id === binding?.environmentId && payload.session_id === binding.sessionId;
     if (!bound || blocked) return reject('resource_unavailable');
     const file: NewFile = { id, path: payload.path, size: payload.size_bytes, sha256: payload.sha256 };
     const send = (result: Result): Promise<SendResult> => this.#send(id, trace, result);
-    this.#active = {
-      file,
-      attempts: 0,
-      transfer: new BodyTransfer<Result>({
-        ports: this.#host.ports,
-        kind: 'write',
-        id,
-        size: file.size,
-        sha256: file.sha256,
-        createBody: () => workspace.spool(id),
-        stagingMs: WRITE_STAGING_MS,
-        budgetMs: null,
-        ready: () => send({ outcome: 'ready' }),
-        received: (offset) => send({ outcome: 'received', offset }),
-        refused: (why) => rejected(refusalCode(why)),
-        apply: (body) => (body ? this.#apply(workspace, file, body) : Promise.resolve(unstored)),
-        tell: send,
-        onEnd: () => (this.#active = null),
-      }),
+    const init = {
+      id,
+      size: file.size,
+      sha256: file.sha256,
+      createBody: () => workspace.spool(id),
+      stagingMs: WRITE_STAGING_MS,
+      budgetMs: null,
+      ready: () => send({ outcome: 'ready' }),
+      received: (offset: number) => send({ outcome: 'received', offset }),
+      refused: (why: BodyRefusal) => rejected(refusalCode(why)),
+      apply: (body: Spool | null) =>
+        body ? this.#apply(workspace, file, body) : Promise.resolve<Applied<Result>>(unstored),
+      tell: send,
     };
+    this.#place.take(init, file);
   }
 
   async #apply(
@@ -158,7 +144,7 @@ export class WorkspaceWrites {
         if (found === 'present')
           return { kind: 'settled', result: { outcome: 'completed', size_bytes: file.size } };
         if (found === 'absent') return { kind: 'settled', result: rejected('write_rejected') };
-        this.#report(file.id, 'unconfirmed', 'It cannot be told whether the file is there.');
+        this.#place.report(file.id, 'unconfirmed', noEvidence);
         return { kind: 'unknown', result: { outcome: 'unknown', error_code: 'write_unconfirmed' } };
       }
     }
@@ -172,26 +158,6 @@ export class WorkspaceWrites {
     } catch {
       return null;
     }
-  }
-
-  async #forget(id: string, how: 'confirmed' | 'forced'): Promise<void> {
-    const { ports } = this.#host;
-    this.#active?.transfer.settled();
-    ports.facts({ type: 'cleanup_ended', id: `transfer:${id}`, how });
-    await ports.workspace?.forget(id).catch(() => undefined);
-  }
-
-  #report(id: string, state: 'unconfirmed' | 'retrying', reason: string): void {
-    this.#host.ports.facts({
-      type: 'cleanup',
-      id: `transfer:${id}`,
-      kind: 'transfer',
-      sessionId: this.#host.ports.binding?.sessionId ?? '',
-      runId: null,
-      state,
-      attempts: this.#active?.attempts ?? 0,
-      reason,
-    });
   }
 
   #answer(id: string, trace: string | undefined, result: Result): void {

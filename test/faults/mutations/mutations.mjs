@@ -146,8 +146,8 @@ export const mutations = [
     family: 'functions',
     says: 'a result is submitted twice while the first submission is under way',
     file: 'src/runtime/functions.ts',
-    find: `const result = pending?.result ?? this.#submit(run, payload, key, print);`,
-    replace: `const result = this.#submit(run, payload, key, print);`,
+    find: `const result = pending?.result ?? this.#submit(run, payload, key, print());`,
+    replace: `const result = this.#submit(run, payload, key, print());`,
     tests: [schedules, scenarios, 'unit/runtime/functions.test.ts'],
   },
   {
