@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 
 import type { McpServer } from '../../../src/harness/adapter.ts';
 import { startFakeMcp, type FakeMcp } from '../../support/model-servers/fake-mcp.mjs';
-import { codexTest, eventually, isThere } from './codex-bed.ts';
+import { codexTest, eventually } from './codex-bed.ts';
 
 const TOKEN = 'canary-token-of-the-server';
 const call = (tool: string, server = 'shop'): Record<string, unknown> => ({
@@ -190,10 +190,9 @@ describe('MCP servers over HTTP', () => {
   codexTest(
     'of the Agent replace those of the person, where there is a statement about them',
     async (bed) => {
-      const ran = join(bed.root, 'mine-ran');
+      expect((await bed.prepare()).kind).toBe('failed');
       bed.model.setScenario([done]);
-      await bed.run(await bed.ready({ mcp_http_servers: [] }), 'Work');
-      expect(await isThere(ran)).toBe(false);
+      expect((await bed.run(await bed.ready({ mcp_http_servers: [] }), 'Work')).output.text).toBe('Done.');
     },
     { tables: '[mcp_servers.mine]\ncommand = "/nowhere/mine"\nrequired = true\n' },
   );
