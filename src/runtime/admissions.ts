@@ -1,4 +1,3 @@
-import type { Timer } from '../platform/clock.ts';
 import type { ExecutionConfiguration } from '../protocol/execution.ts';
 import type {
   ExecutionPreparePayload,
@@ -8,23 +7,19 @@ import type {
   PreparationRejectionCode,
   PreparationStatusPayload,
 } from '../protocol/preparation.ts';
-import {
-  admit,
-  freshAdmission,
-  isOpen,
-  reusedAdmission,
-  type AdmissionEvent,
-  type AdmissionState,
-} from './admission-state.ts';
+import { AdmissionBook } from './admission-book.ts';
+import { admit, freshAdmission, isOpen, reusedAdmission, type AdmissionEvent } from './admission-state.ts';
+import { Admission, status } from './admission.ts';
 import {
   checkExecutorConfiguration,
   checkReadOnlyConfiguration,
   configurationFingerprint,
 } from './configuration-checks.ts';
+import { reuseConflict } from './executor-reuse.ts';
 import { isInvalid } from './executor-state.ts';
 import type { ExecutorRecord, Executors } from './executors.ts';
 import { fingerprint } from './fingerprint.ts';
-import { budgets, capacity } from './limits.ts';
+import { budgets } from './limits.ts';
 import type { OfferedHarness, RuntimePorts, SendResult, Sender } from './ports.ts';
 import type { ReadOnlyAdmissions } from './read-only.ts';
 import type { Run, RunInit } from './run.ts';
@@ -46,69 +41,28 @@ export interface AdmissionHost {
   closed(): boolean;
 }
 
-/** One reservation. `owned` while it still counts against capacity through its Executor. */
-export class Admission {
-  readonly handle: string;
-  readonly requestId: string;
-  readonly requestFingerprint: string;
-  readonly executor: ExecutorRecord;
-  readonly configuration: ExecutionConfiguration;
-  readonly reused: boolean;
-  /** Wall-clock deadline as told to Core, Unix milliseconds. */
-  readonly expiresAt: number;
-  readonly deadline: number;
-  readonly trace: string | undefined;
-  state: AdmissionState;
-  timer: Timer | null = null;
-  startFingerprint: string | null = null;
-  startPublished = false;
-
-  constructor(
-    init: Pick<
-      Admission,
-      | 'handle'
-      | 'requestId'
-      | 'requestFingerprint'
-      | 'executor'
-      | 'configuration'
-      | 'reused'
-      | 'expiresAt'
-      | 'deadline'
-      | 'trace'
-      | 'state'
-    >,
-  ) {
-    this.handle = init.handle;
-    this.requestId = init.requestId;
-    this.requestFingerprint = init.requestFingerprint;
-    this.executor = init.executor;
-    this.configuration = init.configuration;
-    this.reused = init.reused;
-    this.expiresAt = init.expiresAt;
-    this.deadline = init.deadline;
-    this.trace = init.trace;
-    this.state = init.state;
-  }
-}
-
 /**
  * `execution_prepare`, `execution_start`, `execution_release` (wire 5, runtime-behaviour 2.4 to 2.10). Each request is
  * decided in one synchronous step; native work and publications follow outside the receive loop.
  */
 export class Admissions {
   readonly #host: AdmissionHost;
-  readonly #byHandle = new Map<string, Admission>();
-  readonly #byRequest = new Map<string, Admission>();
+  readonly #book: AdmissionBook;
 
   constructor(host: AdmissionHost) {
     this.#host = host;
+    this.#book = new AdmissionBook({
+      otherRecords: () => host.readOnly.records,
+      run: (id) => host.run(id),
+      now: () => host.ports.clock.monotonic(),
+    });
   }
 
   get open(): readonly Admission[] {
-    return [...this.#byHandle.values()].filter((admission) => isOpen(admission.state));
+    return this.#book.all.filter((admission) => isOpen(admission.state));
   }
   get records(): number {
-    return this.#byHandle.size;
+    return this.#book.size;
   }
 
   prepare(
@@ -126,7 +80,7 @@ export class Admissions {
       const wrong = checkReadOnlyConfiguration(payload, offered, ports.binding);
       if (wrong) return reject(wrong);
       if (this.#host.runtimePreparationActive()) return reject('resource_unavailable');
-      if (this.#byRequest.has(requestId)) return reject('request_conflict');
+      if (this.#book.byRequest(requestId)) return reject('request_conflict');
       const code = this.#host.readOnly.prepare(requestId, payload, trace);
       if (code) reject(code);
       return;
@@ -135,18 +89,16 @@ export class Admissions {
     const checked = checkExecutorConfiguration(payload, offered, ports.binding, text);
     if (checked || !offered) return reject(checked ?? 'resource_unavailable');
     if (this.#host.mutationActive()) return reject('resource_unavailable');
-    this.#prune();
+    this.#book.prune();
     const requestFingerprint = fingerprint(payload);
     if (this.#host.readOnly.hasRequest(requestId)) return reject('request_conflict');
-    const known = this.#byRequest.get(requestId);
+    const known = this.#book.byRequest(requestId);
     if (known) {
       if (known.requestFingerprint !== requestFingerprint) return reject('request_conflict');
       void this.#publish(known);
       return;
     }
-    if (this.#byHandle.size + this.#host.readOnly.records >= capacity.admissionRecords) {
-      return reject('preparation_capacity');
-    }
+    if (this.#book.full) return reject('preparation_capacity');
     const { session_id: sessionId, configuration } = payload;
     const stateKey = configuration.agent_state_key ?? '';
     const sharing = executors.byStateKey(stateKey);
@@ -155,7 +107,7 @@ export class Admissions {
     if (!executors.canActivate) return reject('preparation_capacity');
     const print = configurationFingerprint(configuration);
     if (existing) {
-      const conflict = this.#reuseConflict(existing, configuration, print);
+      const conflict = reuseConflict(existing, configuration, print);
       if (conflict) return reject(conflict);
       this.#reuse(existing, requestId, requestFingerprint, configuration, trace);
       return;
@@ -171,7 +123,7 @@ export class Admissions {
     if (handle === '' || executorId === '' || runId.trim() === '') return reject('invalid_start');
     if (this.#host.mutationActive()) return reject('resource_unavailable');
     if (this.#host.readOnly.has(handle, requestId)) return reject('read_only_preparation');
-    const admission = this.#byHandle.get(handle);
+    const admission = this.#book.byHandle(handle);
     if (!admission || admission.requestId !== requestId) return reject('unknown_preparation');
     if (admission.executor.id !== executorId) return reject('unknown_executor');
     const { phase } = admission.state;
@@ -222,7 +174,7 @@ export class Admissions {
       this.reject(requestId, code, 'execution_release', trace);
     if (payload.handle === '') return reject('invalid_release');
     if (this.#host.readOnly.release(payload.handle, requestId)) return;
-    const admission = this.#byHandle.get(payload.handle);
+    const admission = this.#book.byHandle(payload.handle);
     if (!admission || admission.requestId !== requestId) return reject('unknown_preparation');
     if (this.#apply(admission, { type: 'release' })) this.#abandon(admission);
     void this.#publish(admission);
@@ -230,7 +182,7 @@ export class Admissions {
 
   /** Whether a reservation may be read through now (runtime-behaviour 2.21). */
   readable(handle: string, environmentId: string): boolean {
-    const admission = this.#byHandle.get(handle);
+    const admission = this.#book.byHandle(handle);
     if (admission?.state.phase.state !== 'ready') return false;
     const { executor } = admission;
     return (
@@ -243,7 +195,7 @@ export class Admissions {
 
   /** Shutdown or `device_shutdown`: what has not started fails; its Executor is closed by the caller. */
   failOpen(): void {
-    for (const admission of this.#byHandle.values()) this.#apply(admission, { type: 'connection_closed' });
+    for (const admission of this.#book.all) this.#apply(admission, { type: 'connection_closed' });
   }
 
   reject(
@@ -270,33 +222,6 @@ export class Admissions {
   #offer(kind: string): OfferedHarness | null {
     const offered = this.#host.ports.harness(kind);
     return offered && offered.probe.available && !this.#host.ports.paused() ? offered : null;
-  }
-
-  #reuseConflict(
-    existing: ExecutorRecord,
-    configuration: ExecutionConfiguration,
-    print: string,
-  ): PreparationRejectionCode | null {
-    const environmentId = configuration.local_environment?.id ?? null;
-    if (existing.environmentId !== environmentId || existing.fingerprint !== print)
-      return 'configuration_conflict';
-    switch (existing.state.state) {
-      case 'closing':
-      case 'unconfirmed':
-      case 'gone':
-        return 'executor_cleanup_unconfirmed';
-      case 'preparing':
-      case 'admitted':
-      case 'running':
-        return 'resource_unavailable';
-      case 'idle':
-        break;
-    }
-    const wanted = configuration.agent_session_id;
-    if (wanted !== undefined && wanted !== existing.nativeSessionId) return 'native_session_conflict';
-    if (configuration.require_existing_native_session && existing.nativeSessionId === null)
-      return 'history_unavailable';
-    return null;
   }
 
   #create(
@@ -387,8 +312,7 @@ export class Admissions {
     admission.timer = clock.after(budgets.admissionLifetime, () => this.#expire(admission), {
       background: true,
     });
-    this.#byHandle.set(handle, admission);
-    this.#byRequest.set(requestId, admission);
+    this.#book.add(admission);
     return admission;
   }
 
@@ -483,42 +407,4 @@ export class Admissions {
     if (this.#host.closed()) return Promise.resolve('failed');
     return this.#host.sender.send({ type: 'preparation_status', id: requestId, payload, trace }, budget);
   }
-
-  /** Settled records past their deadline leave first, then the settled one with the earliest deadline. */
-  #prune(): void {
-    const now = this.#host.ports.clock.monotonic();
-    const settled = [...this.#byHandle.values()].filter((admission) => !this.#owns(admission));
-    for (const admission of settled) if (admission.deadline <= now) this.#forget(admission);
-    if (this.#byHandle.size + this.#host.readOnly.records < capacity.admissionRecords) return;
-    const oldest = settled
-      .filter((admission) => this.#byHandle.has(admission.handle))
-      .sort((a, b) => a.deadline - b.deadline)[0];
-    if (oldest) this.#forget(oldest);
-  }
-
-  /** Its Executor is reserved for it, or its Run has not settled, wherever the Executor is by then. */
-  #owns(admission: Admission): boolean {
-    const { phase } = admission.state;
-    if (isOpen(admission.state)) return true;
-    return 'runId' in phase && this.#host.run(phase.runId)?.executor === admission.executor;
-  }
-
-  #forget(admission: Admission): void {
-    this.#byHandle.delete(admission.handle);
-    if (this.#byRequest.get(admission.requestId) === admission) this.#byRequest.delete(admission.requestId);
-  }
-}
-
-function status(admission: Admission): PreparationStatusPayload {
-  const { phase, revision } = admission.state;
-  return {
-    executor_id: admission.executor.id,
-    ...(admission.reused ? { reused: true } : {}),
-    handle: admission.handle,
-    revision,
-    state: phase.state,
-    expires_at: admission.expiresAt,
-    ...('runId' in phase ? { run_id: phase.runId } : {}),
-    ...(phase.state === 'failed' ? { error_code: phase.code } : {}),
-  };
 }

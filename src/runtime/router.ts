@@ -2,26 +2,21 @@ import { asError, assertNever } from '../observe/errors.ts';
 import { decodeFrame, type Frame, type Refusal } from '../protocol/codec.ts';
 import type { CoreFrameType } from '../protocol/registry.ts';
 import { parseTrace } from '../protocol/trace.ts';
-import type { WorkspaceReadPayload } from '../protocol/workspace-read.ts';
 import { Admissions, type AdmissionHost } from './admissions.ts';
 import { Cancellations } from './cancellation.ts';
 import { DirectRuns } from './direct-runs.ts';
 import { blockedBy, type Activity, type Operation } from './exclusion.ts';
 import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
+import { FolderWork } from './folder-work.ts';
 import { Functions } from './functions.ts';
 import { Interactions, type InteractionAnswer, type LocalResult } from './interactions.ts';
 import type { RuntimePorts, Sender } from './ports.ts';
-import { ReadOnlyPreparations } from './read-only.ts';
 import { refuse } from './refusals.ts';
 import { Run, type RunHost, type RunInit } from './run.ts';
-import { RuntimePreparations } from './runtime-preparations.ts';
 import { Steering } from './steering.ts';
 import { Suspension } from './suspension.ts';
 import { SwitchableSender } from './switchable-sender.ts';
-import { WorkspaceExports } from './workspace-exports.ts';
-import { WorkspaceReads, type ReadTarget } from './workspace-reads.ts';
-import { WorkspaceWrites } from './workspace-writes.ts';
 
 export type ShutdownResult =
   { readonly kind: 'settled' } | { readonly kind: 'unsettled'; readonly blockers: readonly string[] };
@@ -44,11 +39,7 @@ export class Router {
   readonly #admissions: Admissions;
   readonly #direct: DirectRuns;
   readonly #suspension: Suspension;
-  readonly #readOnly: ReadOnlyPreparations;
-  readonly #reads: WorkspaceReads;
-  readonly #writes: WorkspaceWrites;
-  readonly #exports: WorkspaceExports;
-  readonly #preparations: RuntimePreparations;
+  readonly #folder: FolderWork;
   #closed = false;
   #shutdown: Promise<ShutdownResult> | null = null;
 
@@ -62,29 +53,24 @@ export class Router {
     this.#functions = new Functions(ports, sender, isActive);
     this.#steering = new Steering(ports, sender);
     this.#cancellations = new Cancellations(ports, sender, () => this.#closed);
-    const ofFolder = {
+    this.#folder = new FolderWork({
       ports,
       sender,
-      drop: (reason: DropReason) => this.#drop(reason),
+      blockedBy: (operation) => this.#blockedBy(operation),
+      otherRecords: () => this.#admissions.records,
+      readable: (handle, environmentId) => this.#admissions.readable(handle, environmentId),
+      readableRun: (runId, environmentId) => {
+        const run = this.#runs.get(runId);
+        return Boolean(run?.published && run.gateOpen && run.executor.environmentId === environmentId);
+      },
+      drop: (reason) => this.#drop(reason),
       closed: () => this.#closed,
-    };
-    this.#readOnly = new ReadOnlyPreparations({ ...ofFolder, otherRecords: () => this.#admissions.records });
-    this.#reads = new WorkspaceReads({ ...ofFolder, target: (payload) => this.#readTarget(payload) });
-    this.#writes = new WorkspaceWrites({ ...ofFolder, blockedBy: () => this.#blockedBy('write') });
-    this.#exports = new WorkspaceExports({
-      ...ofFolder,
-      blocked: () => this.#blockedBy('export') !== null,
-      target: (handle, environmentId) => this.#readOnly.use(handle, environmentId),
-    });
-    this.#preparations = new RuntimePreparations({
-      ...ofFolder,
-      blockedBy: () => this.#blockedBy('runtime_prepare'),
     });
     const host: AdmissionHost = {
       ports,
       sender,
       executors: this.#executors,
-      readOnly: this.#readOnly,
+      readOnly: this.#folder.readOnly,
       mutationActive: () => this.#blockedBy('prepare') !== null,
       runtimePreparationActive: () => this.#blockedBy('prepare_read_only') !== null,
       run: (id) => this.#runs.get(id),
@@ -149,14 +135,10 @@ export class Router {
 
   /** Tries again to close or settle what is shown as cleanup. Null: no such item here. */
   async retryCleanup(id: string): Promise<boolean | null> {
-    if (id.startsWith('transfer:')) {
-      const transfer = id.slice('transfer:'.length);
-      return (await this.#writes.settle(transfer)) ?? this.#preparations.settle(transfer);
-    }
     const run = this.#runs.get(id.replace(/^turn:/, ''));
     if (id.startsWith('turn:') && run) return (await run.claim('abort', 'shutdown')).kind === 'settled';
-    const readOnly = await this.#readOnly.retry(id);
-    if (readOnly !== null) return readOnly;
+    const ofFolder = await this.#folder.retryCleanup(id);
+    if (ofFolder !== null) return ofFolder;
     const record = this.#executors.byId(id);
     if (!record) return null;
     return (await this.#executors.close(record, 'invalidated')).state === 'closed';
@@ -164,11 +146,7 @@ export class Router {
 
   /** A person records it as gone. False: no such item here, or nothing to force. */
   forceCleanup(id: string): boolean {
-    if (id.startsWith('transfer:')) {
-      const transfer = id.slice('transfer:'.length);
-      return this.#writes.force(transfer) || this.#preparations.force(transfer);
-    }
-    if (this.#readOnly.force(id)) return true;
+    if (this.#folder.forceCleanup(id)) return true;
     const run = this.#runs.get(id.replace(/^turn:/, ''));
     const record = id.startsWith('turn:') ? run?.executor : this.#executors.byId(id);
     if (!record || !this.#executors.force(record)) return false;
@@ -216,7 +194,7 @@ export class Router {
     const closes = this.#executors.all
       .filter((record) => record.state.state !== 'running')
       .map((record) => this.#executors.close(record, 'shutdown'));
-    const folder = this.#endFolderWork();
+    const folder = this.#folder.shutdown();
     await Promise.allSettled([...releases, ...closes]);
     const blockers = [
       ...(await folder),
@@ -226,32 +204,11 @@ export class Router {
     return blockers.length === 0 ? { kind: 'settled' } : { kind: 'unsettled', blockers };
   }
 
-  /** Reads, transfers and preparations end; what is left blocks. */
-  async #endFolderWork(): Promise<readonly string[]> {
-    const [written, prepared, handles] = await Promise.all([
-      this.#writes.shutdown(),
-      this.#preparations.shutdown(),
-      this.#readOnly.shutdown(),
-      this.#exports.shutdown(),
-      this.#reads.over(),
-    ]);
-    const transfers = [written ? null : this.#writes.unknown, prepared ? null : this.#preparations.unknown];
-    return [...handles, ...transfers.flatMap((id) => (id === null ? [] : [`transfer:${id}`]))];
-  }
-
   /** A body that is no valid one of its type. */
   #refuse(refusal: Refusal): void {
     const trace = parseTrace(refusal.trace) ? refusal.trace : undefined;
-    switch (refusal.type) {
-      case 'workspace_read':
-        return this.#reads.refuse(refusal.id, trace);
-      case 'workspace_write':
-        return this.#writes.refuse(refusal.id, trace);
-      case 'runtime_prepare':
-        return this.#preparations.refuse(refusal.id, trace);
-      default:
-        if (!refuse(this.#sender, refusal)) this.#drop('invalid_payload');
-    }
+    if (this.#folder.refuse(refusal, trace)) return;
+    if (!refuse(this.#sender, refusal)) this.#drop('invalid_payload');
   }
 
   #dispatch(frame: Frame<CoreFrameType>): void {
@@ -293,13 +250,10 @@ export class Router {
       case 'device_shutdown':
         return this.#deviceShutdown(frame.payload.reason);
       case 'workspace_read':
-        return this.#reads.receive(frame.id, frame.payload, trace);
       case 'workspace_write':
-        return this.#writes.receive(frame.id, frame.payload, trace);
       case 'workspace_export':
-        return this.#exports.receive(frame.id, frame.payload, trace);
       case 'runtime_prepare':
-        return this.#preparations.receive(frame.id, frame.payload, trace);
+        return this.#folder.receive(frame, trace);
       default:
         return assertNever(frame);
     }
@@ -319,34 +273,15 @@ export class Router {
       case 'busy_executor':
         return this.#executors.usage.active > 0;
       case 'admission':
-        return this.#admissions.open.length > 0 || this.#readOnly.owning > 0;
+        return this.#admissions.open.length > 0 || this.#folder.readOnly.owning > 0;
       case 'read':
-        return this.#reads.active;
       case 'write':
-        return this.#writes.active;
       case 'export':
-        return this.#exports.active;
       case 'runtime_prepare':
-        return this.#preparations.active;
+        return this.#folder.isPresent(activity);
       default:
         return assertNever(activity);
     }
-  }
-
-  /** What a read names, by the preparation's handle or by its Run (runtime-behaviour 2.21). */
-  #readTarget(payload: WorkspaceReadPayload): ReadTarget | null {
-    const { environment_id: environmentId, handle = '', run_id: runId = '' } = payload;
-    if (environmentId !== this.#ports.binding?.environmentId) return null;
-    const fresh: ReadTarget = { opened: null, done: () => undefined };
-    if (runId !== '') {
-      const run = this.#runs.get(runId);
-      const open = run?.published && run.gateOpen && run.executor.environmentId === environmentId;
-      return open ? fresh : null;
-    }
-    return (
-      this.#readOnly.use(handle, environmentId) ??
-      (this.#admissions.readable(handle, environmentId) ? fresh : null)
-    );
   }
 
   /** Anything a quiesce has to wait for. An idle Executor of the bound Environment is none. */

@@ -35,7 +35,7 @@ export const mutations = [
   {
     family: 'executors',
     says: 'an Executor serves a request with another configuration',
-    file: 'src/runtime/admissions.ts',
+    file: 'src/runtime/executor-reuse.ts',
     find: `existing.environmentId !== environmentId || existing.fingerprint !== print`,
     replace: `existing.environmentId !== environmentId`,
     tests: [schedules, scenarios, turn],
