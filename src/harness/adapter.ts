@@ -180,6 +180,11 @@ export interface NativePermission {
   readonly payload: Readonly<Record<string, unknown>>;
   /** A limit of the Harness's own, milliseconds. */
   readonly expiresInMs: number | null;
+  /**
+   * A change of files that all lie in the workspace, of a Harness that has no setting to let them through: the
+   * Runtime allows it under the policy `accept_edits`.
+   */
+  readonly isEditInside?: true;
 }
 
 export interface NativeChoice {

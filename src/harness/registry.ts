@@ -8,6 +8,8 @@ import { systemEnvironment, type Environment } from '../platform/environment.ts'
 import type { Random } from '../platform/random.ts';
 import { capabilityDeclaration, declareCapabilities } from '../protocol/capabilities.ts';
 import type { HarnessAdapter, Probe } from './adapter.ts';
+import { AcpAdapter } from './acp/adapter.ts';
+import { knownAgents } from './acp/known-agents.ts';
 import { ClaudeCodeAdapter } from './claude-code/adapter.ts';
 import { CodexAdapter } from './codex/adapter.ts';
 import { DemoAdapter } from './demo/adapter.ts';
@@ -54,6 +56,7 @@ const builders: Readonly<
 > = {
   'claude-code': (context, settings) => new ClaudeCodeAdapter(context, settings),
   codex: (context, settings) => new CodexAdapter(context, settings),
+  acp: (context, settings) => new AcpAdapter(context, settings),
   demo: (context, settings) => new DemoAdapter(context, settings.kind),
 };
 
@@ -67,6 +70,7 @@ interface BuildContext extends RegistryPorts {
 const defaults: readonly HarnessSettings[] = [
   { kind: 'claude_sdk', adapter: 'claude-code' },
   { kind: 'codex', adapter: 'codex' },
+  ...knownAgents.map(({ program }) => ({ kind: program, adapter: 'acp' })),
   { kind: 'demo', adapter: 'demo' },
 ];
 

@@ -1,6 +1,8 @@
 import type { ExecutionConfiguration, FunctionTool } from '../../protocol/execution.ts';
 import type { InteractionPolicy, McpServer, PreparedEnvironment } from '../adapter.ts';
+import { emptyConfig } from '../native-parameters.ts';
 import { compileOutputSchema, type OutputSchema } from '../output-schema.ts';
+import { steeringVariable } from '../process/environment.ts';
 import { FUNCTION_SERVER } from './functions.ts';
 import { isServerName } from './servers.ts';
 
@@ -106,8 +108,7 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
   const options = configuration.agent_options ?? configuration;
   if (options.model_provider)
     return 'Claude Code runs with the sign-in of this machine and takes no model provider.';
-  if (!isEmptyConfig(options.harness_config))
-    return 'Claude Code takes no native parameters through this app.';
+  if (!emptyConfig(options.harness_config)) return 'Claude Code takes no native parameters through this app.';
   if (controls && controls.web_search !== 'disabled')
     return 'Claude Code can only run with web search switched off.';
   if (controls && controls.text_verbosity !== 'medium')
@@ -148,28 +149,25 @@ function withoutCompany(
   return null;
 }
 
-/** Variables that would change how the program signs in, what it runs or whom it asks, instead of what its tools see. */
-const STEERING =
-  /^(ANTHROPIC_|CLAUDE_|CLAUDECODE$|NODE_OPTIONS$|NODE_EXTRA_CA_CERTS$|NODE_TLS_|BUN_|LD_|DYLD_|ENABLE_TOOL_SEARCH$|DISABLE_|MCP_|IS_SANDBOX$|HOME$|USERPROFILE$|SHELL$|AGENT_RUNTIME_|AWS_BEARER_TOKEN_BEDROCK$|.*_PROXY$)/i;
+/** Variables that mean something to the program itself. Those of clouds are left to its tools. */
+const OWN_VARIABLES = [
+  'ANTHROPIC_*',
+  'CLAUDE_*',
+  'CLAUDECODE',
+  'ENABLE_TOOL_SEARCH',
+  'DISABLE_*',
+  'MCP_*',
+  'IS_SANDBOX',
+  'AWS_BEARER_TOKEN_BEDROCK',
+];
 
 function unusable({ variables, mcpServers }: PreparedEnvironment): string | null {
-  const steering = Object.keys(variables).find((name) => STEERING.test(name));
-  if (steering !== undefined)
+  const steering = steeringVariable(variables, OWN_VARIABLES);
+  if (steering !== null)
     return `The prepared variable ${printable(steering)} would change Claude Code itself. Take it out of the Environment.`;
   const server = mcpServers.find(({ name }) => !isServerName(name) || name === FUNCTION_SERVER);
   if (server) return `Claude Code cannot use an MCP server of this name: ${printable(server.name)}.`;
   return null;
-}
-
-/** Absent and `{}` are the same; what it is otherwise does not matter. */
-function isEmptyConfig(config: unknown): boolean {
-  if (config === undefined) return true;
-  return (
-    typeof config === 'object' &&
-    config !== null &&
-    !Array.isArray(config) &&
-    Object.keys(config).length === 0
-  );
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

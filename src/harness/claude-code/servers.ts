@@ -1,6 +1,7 @@
 import { delay, type Clock } from '../../platform/clock.ts';
 import { OWNER_VARIABLE } from '../../platform/process-tree.ts';
 import type { McpServer } from '../adapter.ts';
+import { inPackageFolder } from '../plugin-command.ts';
 import type { ClaudeClient } from './client.ts';
 import { hookCallback, mcpStatus, type ControlRequest } from './native-types.ts';
 
@@ -39,15 +40,17 @@ export function nativeServers(
       }
       const { command, args, env, cwd } = transport;
       const tracked = owner === undefined ? env : { ...env, [OWNER_VARIABLE]: owner };
-      return [name, { type: 'stdio', ...inFolder(command, args, cwd), env: tracked, ...policies }];
+      return [
+        name,
+        {
+          type: 'stdio',
+          ...inPackageFolder(command, args, cwd, process.platform),
+          env: tracked,
+          ...policies,
+        },
+      ];
     }),
   );
-}
-
-/** The program starts servers in its own folder and has no setting for another one. */
-function inFolder(command: string, args: readonly string[], cwd: string): Record<string, unknown> {
-  if (process.platform === 'win32') return { command, args };
-  return { command: '/bin/sh', args: ['-c', 'cd "$1" && shift && exec "$@"', 'sh', cwd, command, ...args] };
 }
 
 /** The hook that keeps tools off which are not on a server's list, whatever rule would allow them. */

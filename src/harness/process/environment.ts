@@ -97,3 +97,19 @@ export function joinSearchPaths(delimiter: string, ...paths: readonly (string | 
   const folders = paths.flatMap((path) => (path ?? '').split(delimiter)).filter((folder) => folder !== '');
   return [...new Set(folders)].join(delimiter);
 }
+
+/** Variables that change what any program loads, whom it trusts or whose it is. */
+const STEERING =
+  /^(NODE_OPTIONS|NODE_EXTRA_CA_CERTS|NODE_TLS_.*|BUN_.*|LD_.*|DYLD_.*|HOME|USERPROFILE|SHELL|XDG_.*|AGENT_RUNTIME_.*|.*_PROXY)$/i;
+
+/**
+ * The first prepared variable that would steer the agent itself (its sign-in, its code, whom it asks) instead of being
+ * there for its tools; null when there is none. `own`: names that mean something to this agent, `*` for any ending.
+ */
+export function steeringVariable(variables: Variables, own: readonly string[]): string | null {
+  const matches = (name: string, pattern: string): boolean =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  const steers = (name: string): boolean =>
+    STEERING.test(name) || own.some((pattern) => matches(name.toUpperCase(), pattern));
+  return Object.keys(variables).find(steers) ?? null;
+}

@@ -10,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { systemEnvironment } from '../../platform/environment.ts';
 import { identifyProcess } from '../../platform/process-identity.ts';
 import { systemProcessTable, type ProcessTable } from '../../platform/process-table.ts';
-import { endTree, OWNER_VARIABLE, type TreeRoot } from '../../platform/process-tree.ts';
+import { endTree, OWNER_VARIABLE, treeMembers, type TreeRoot } from '../../platform/process-tree.ts';
 import type { Random } from '../../platform/random.ts';
 import { LineWriter } from './jsonl.ts';
 import { defaultLadderLimits, stopLadder, type LadderLimits } from './stop-ladder.ts';
@@ -95,6 +95,12 @@ export class NativeProcess {
   /** Value of the tracking variable, for children that are started with an environment of their own. */
   get owner(): string {
     return this.#root.owner;
+  }
+
+  /** Pids of everything that came out of this start and runs now. */
+  async members(): Promise<readonly number[]> {
+    const members = await treeMembers(this.#ports.table ?? systemProcessTable, this.#root);
+    return members.map(({ pid }) => pid);
   }
 
   /**
