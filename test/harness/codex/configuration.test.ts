@@ -78,6 +78,35 @@ describe('settings of an execution', () => {
     );
   }
 
+  codexTest('sub-agents that are switched off are not found by a search for tools either', async (bed) => {
+    const found = async (disable_subagents: boolean): Promise<string> => {
+      const item = {
+        type: 'tool_search_call',
+        id: 'tsc_1',
+        call_id: 'search_1',
+        execution: 'client',
+        arguments: { query: 'spawn agent' },
+        status: 'completed',
+      };
+      bed.model.setScenario([
+        { steps: [{ raw: { type: 'response.output_item.done', output_index: 0, item } }] },
+        done,
+      ]);
+      const executor = await bed.ready({
+        disable_subagents,
+        tool_search: true,
+        function_tools: [
+          { name: 'rare', description: 'Rare.', parameters: { type: 'object' }, defer_loading: true },
+        ],
+      });
+      await bed.run(executor, 'Search');
+      await executor.close();
+      return JSON.stringify(bed.model.calls.at(-1)?.body.input.at(-1));
+    };
+    expect(await found(true)).not.toContain('spawn_agent');
+    expect(await found(false)).toContain('spawn_agent');
+  });
+
   codexTest('native parameters are passed on, and unknown ones refused', async (bed) => {
     const call = await asked(bed, { harness_config: { model_reasoning_effort: 'high' } });
     expect(call.body.reasoning).toMatchObject({ effort: 'high' });
