@@ -1,5 +1,6 @@
 import { useEffect, useRef, type ReactElement } from 'react';
 import { DoctorScreen } from './features/doctor/doctor-screen.tsx';
+import { EnrolScreen } from './features/enrol/enrol-screen.tsx';
 import { HistoryScreen } from './features/history/history-screen.tsx';
 import { HomeScreen } from './features/home/home-screen.tsx';
 import { ComposeScreen } from './features/compose/compose-screen.tsx';
@@ -91,6 +92,8 @@ function CurrentScreen(): ReactElement {
       return <HistoryScreen />;
     case 'doctor':
       return <DoctorScreen />;
+    case 'enrol':
+      return <EnrolScreen id={route.id} />;
     case 'settings':
       return <SettingsScreen tab={route.tab} />;
   }

@@ -10,6 +10,8 @@ export type Route =
   | { readonly screen: 'turn'; readonly runId: string }
   | { readonly screen: 'history' }
   | { readonly screen: 'doctor' }
+  /** `id` of the enrolment that is open; null to begin one. */
+  | { readonly screen: 'enrol'; readonly id: string | null }
   | { readonly screen: 'settings'; readonly tab: SettingsTab };
 export const settingsTabs = ['bindings', 'agents', 'notifications', 'general'] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
@@ -22,6 +24,8 @@ export function href(route: Route): string {
       return `#/prompt/${encodeURIComponent(route.id)}`;
     case 'turn':
       return `#/turns/${encodeURIComponent(route.runId)}`;
+    case 'enrol':
+      return route.id === null ? '#/enrol' : `#/enrol/${encodeURIComponent(route.id)}`;
     case 'settings':
       return `#/settings/${route.tab}`;
     default:
@@ -41,6 +45,8 @@ export function parseRoute(hash: string): Route {
       return id === '' ? { screen: 'home' } : { screen, id };
     case 'turns':
       return id === '' ? { screen } : { screen: 'turn', runId: id };
+    case 'enrol':
+      return { screen, id: id === '' ? null : id };
     case 'settings':
       return { screen, tab: settingsTabs.find((tab) => tab === id) ?? 'bindings' };
     default:

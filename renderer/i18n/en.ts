@@ -1,3 +1,4 @@
+import { enEnrol } from './en-enrol.ts';
 import { enPrompts } from './en-prompts.ts';
 import { enTurns } from './en-turns.ts';
 import type { Text } from './t.ts';
@@ -9,6 +10,7 @@ import type { Text } from './t.ts';
 export const en = {
   ...enTurns,
   ...enPrompts,
+  ...enEnrol,
 
   'app.name': 'Agent Runtime',
   'title.needs_you': {

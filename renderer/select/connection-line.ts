@@ -16,7 +16,7 @@ export interface ConnectionLine {
   /** Order on Home: parked, lost, checking, dialing, connected. */
   readonly rank: number;
 }
-export type ConnectionAction = 'retry' | 'cleanup' | 'credentials' | 'start' | 'doctor';
+export type ConnectionAction = 'retry' | 'cleanup' | 'credentials' | 'start' | 'doctor' | 'enrol' | 'remove';
 
 export interface ConnectionContext {
   readonly now: number;
@@ -62,7 +62,7 @@ export function connectionLine(binding: BindingView, context: ConnectionContext)
         rank: rank.checking,
       };
     case 'parked':
-      return parked(connection);
+      return parked(binding);
     case 'stopped':
       return {
         mark: mark('sq'),
@@ -256,7 +256,8 @@ function lostReason(connection: ConnectionView): string | null {
   }
 }
 
-function parked(connection: ConnectionView): ConnectionLine {
+function parked({ connection, enrolled }: BindingView): ConnectionLine {
+  const again = enrolled === null ? null : ('enrol' as const);
   const base = {
     mark: mark('xx', 'bad'),
     label: t('conn.label.parked'),
@@ -272,17 +273,33 @@ function parked(connection: ConnectionView): ConnectionLine {
         reason: connection.reason ?? t('conn.parked.version.reason'),
       };
     case 'credential_rejected':
-      return { ...base, state: t('conn.parked.credential'), reason: t('conn.parked.credential.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.credential'),
+        reason: t('conn.parked.credential.reason'),
+        action: again,
+      };
     case 'binding_retired':
-      return { ...base, state: t('conn.parked.retired'), reason: t('conn.parked.retired.reason') };
+      return {
+        ...base,
+        state: t('conn.parked.retired'),
+        reason: t('conn.parked.retired.reason'),
+        action: enrolled === null ? null : 'remove',
+      };
     case 'credential_missing':
       return {
         ...base,
         state: t('conn.parked.missing'),
         reason: connection.reason ?? t('conn.parked.missing.reason'),
+        action: again,
+      };
+    case 'other_key_bound':
+      return {
+        ...base,
+        state: t('conn.parked.other_key'),
+        reason: connection.reason ?? t('conn.parked.other_key.reason'),
       };
     case 'binding_mismatch':
-    case 'other_key_bound':
       return {
         ...base,
         state: t('conn.parked.mismatch'),

@@ -58,6 +58,12 @@ const paths = {
     </>
   ),
   home: <path d="M2.5 7.2 8 2.8l5.5 4.4v5.3a1 1 0 0 1-1 1H10V9.8H6v3.7H3.5a1 1 0 0 1-1-1z" />,
+  key: (
+    <>
+      <circle cx="5.2" cy="8" r="2.9" />
+      <path d="M8.1 8h5.8v2.4M11.4 8v1.8" />
+    </>
+  ),
   left: <path d="M9.8 3.8 5.6 8l4.2 4.2" />,
   pause: <path d="M5.5 3.8v8.4M10.5 3.8v8.4" strokeWidth="1.9" />,
   play: <path d="M5 3.6v8.8L12.2 8z" />,

@@ -156,7 +156,13 @@ export class Daemon {
         random,
       });
       const daemon = new Daemon(options, lock, ledger, harnesses, opened.document);
-      for (const aside of [ledger.setAside, opened.setAside]) {
+      daemon.rules = await SavedRules.open({
+        ...{ path: paths.rules, clock, random, logger: options.logger },
+        onChange: () => daemon.publisher.changed(),
+        onHistory: (entry) => daemon.remember(entry),
+        bindingOf: (environmentId) => daemon.#bindingOf(environmentId),
+      });
+      for (const aside of [ledger.setAside, opened.setAside, daemon.rules.setAside]) {
         if (aside) daemon.health.raise('state_file_set_aside', `A state file was set aside as ${aside}.`);
       }
       await daemon.#begin();
@@ -165,6 +171,13 @@ export class Daemon {
       await lock.release();
       throw error;
     }
+  }
+
+  #bindingOf(environmentId: string): string | null {
+    const bound = [...this.bindings.values()].find(
+      ({ target }) => target.workspace?.environmentId === environmentId,
+    );
+    return bound?.target.name ?? null;
   }
 
   get #userAgent(): string {
@@ -238,10 +251,18 @@ export class Daemon {
   }
 
   #serveEnrolled(receipt: BindingReceipt): void {
-    if (this.bindings.has(receipt.name)) return;
+    const known = this.bindings.get(receipt.name);
+    // Enrolled again with a fresh key: it connects with that one.
+    if (known) return void (known.serving || this.#reconnect(known));
     const { clock, credentials } = this.options;
     const register = (secret: string): void => this.redactor.register(secret);
     this.serve(enrolledTarget(receipt, { credentials, clock, userAgent: this.#userAgent, register }));
+  }
+
+  /** Ends the connection with all it owns, then connects anew. */
+  async #reconnect(bound: BoundRuntime): Promise<void> {
+    await bound.link.stop();
+    if (this.#state !== 'stopping') bound.link.start();
   }
 
   #enrolmentDesk(): EnrolmentDesk {
@@ -269,9 +290,7 @@ export class Daemon {
       unserve: (name) => this.unserve(name),
       restart: async (name) => {
         const bound = this.bindings.get(name);
-        if (!bound) return;
-        await bound.link.stop();
-        if (this.#state !== 'stopping') bound.link.start();
+        if (bound) await this.#reconnect(bound);
       },
       onChange: () => this.publisher.changed(),
     });
@@ -326,6 +345,7 @@ export class Daemon {
     await this.#control?.close();
     await this.#audit.flushed();
     await this.settings.flushed().catch(() => undefined);
+    await this.rules.flushed().catch(() => undefined);
     this.publisher.close();
     await this.#lock.release();
     this.options.logger.info('daemon.stopped');
@@ -463,8 +483,9 @@ export class Daemon {
       cleanup: [...this.projection.cleanup],
       transfers: [...this.projection.transfers],
       history: this.#history.slice(-shownHistory),
-      rules: [],
+      rules: this.rules.view,
       enrolments: [...this.enrolments.views],
+      credential_store: this.options.credentials.store?.backend ?? null,
       health: this.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
       drops: { ...this.projection.drops },
     };

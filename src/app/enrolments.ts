@@ -38,17 +38,24 @@ export interface EnrolmentDeskPorts {
   onChange(): void;
 }
 
+interface OpenEnrolment {
+  readonly enrolment: Enrolment;
+  name: string;
+  /** By a person; else it follows the folder. */
+  named: boolean;
+}
+
 /** Enrolling, rotating and removing bindings of this machine, for every front end and with or without a running Runtime. */
 export class EnrolmentDesk {
   readonly #ports: EnrolmentDeskPorts;
-  readonly #open = new Map<string, { enrolment: Enrolment; name: string }>();
+  readonly #open = new Map<string, OpenEnrolment>();
 
   constructor(ports: EnrolmentDeskPorts) {
     this.#ports = ports;
   }
 
   get views(): readonly EnrolmentView[] {
-    return [...this.#open].map(([id, { enrolment, name }]) => viewOf(id, enrolment, name));
+    return [...this.#open].map(([id, { enrolment, name }]) => this.#view(id, enrolment, name));
   }
 
   /** @throws RuntimeError with what is wrong with the text, or why Core did not answer to it. */
@@ -66,22 +73,24 @@ export class EnrolmentDesk {
     if (workspace !== undefined) await enrolment.chooseFolder(workspace);
     const id = this.#ports.random.uuid();
     const name = request.name ?? (await this.#freeName(enrolment));
-    this.#open.set(id, { enrolment, name });
+    this.#open.set(id, { enrolment, name, named: request.name !== undefined });
     this.#ports.onChange();
-    return viewOf(id, enrolment, name);
+    return this.#view(id, enrolment, name);
   }
 
   async chooseFolder(id: string, path: string): Promise<EnrolmentView> {
     const open = this.#find(id);
     await open.enrolment.chooseFolder(path);
-    return viewOf(id, open.enrolment, open.name);
+    if (!open.named) open.name = await this.#freeName(open.enrolment);
+    return this.#view(id, open.enrolment, open.name);
   }
 
   async confirm(id: string, name: string): Promise<EnrolmentView> {
     const open = this.#find(id);
     open.name = name;
+    open.named = true;
     await open.enrolment.confirm(name);
-    return viewOf(id, open.enrolment, name);
+    return this.#view(id, open.enrolment, name);
   }
 
   close(id: string): void {
@@ -127,6 +136,11 @@ export class EnrolmentDesk {
     await receipts.retire(environmentId, clock.now());
     logger.info('binding.removed', { binding: name });
     await this.#ports.unserve(name);
+  }
+
+  #view(id: string, enrolment: Enrolment, name: string): EnrolmentView {
+    const { credentials } = this.#ports;
+    return viewOf(id, enrolment, name, credentials.lasting ? (credentials.store?.backend ?? null) : null);
   }
 
   async #fromInvitation(invitation: Invitation): Promise<Enrolment> {
@@ -195,7 +209,7 @@ export class EnrolmentDesk {
     return found;
   }
 
-  #find(id: string): { enrolment: Enrolment; name: string } {
+  #find(id: string): OpenEnrolment {
     const open = this.#open.get(id);
     if (!open) throw rejected('not_found', 'This enrolment was closed. Begin again.');
     return open;
@@ -222,7 +236,7 @@ function invitationIn(source: Exclude<EnrolmentSource, { kind: 'credential' }>):
   return result.invitation;
 }
 
-function viewOf(id: string, enrolment: Enrolment, name: string): EnrolmentView {
+function viewOf(id: string, enrolment: Enrolment, name: string, store: string | null): EnrolmentView {
   const { plan, state, folder } = enrolment;
   const error = state.state === 'failed' ? problemError(state.problem, plan.address.host) : null;
   return {
@@ -247,6 +261,7 @@ function viewOf(id: string, enrolment: Enrolment, name: string): EnrolmentView {
       refusal: folder.refusal === null ? null : folderRefusals[folder.refusal],
       overlaps: [...folder.overlaps],
     },
+    credential_store: store,
     connected: state.state === 'bound' ? state.connected : null,
     error: error && { code: error.code, message: error.message },
   };

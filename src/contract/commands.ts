@@ -13,7 +13,15 @@ const empty = z.strictObject({});
 const done = z.object({});
 
 export const answerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('allow'), scope: z.enum(['once', 'turn']).default('once') }),
+  z.strictObject({
+    kind: z.literal('allow'),
+    /** Anything but `once` saves a rule for exactly this request (`interactions[].rule` shows what it covers). */
+    scope: z.enum(['once', 'turn', 'session', 'folder']).default('once'),
+    /** How long a rule of the folder lasts; null has no end, left out is a week. */
+    days: z.number().int().min(1).max(365).nullable().optional(),
+    /** Another input than the agent asked with; only `once`, and only where the view gives an `editable` one. */
+    input: z.record(z.string(), z.unknown()).optional(),
+  }),
   z.strictObject({ kind: z.literal('deny'), message: z.string().max(4_000).optional() }),
   /** Question id to chosen labels or free text. An omitted question stays unanswered, `[]` is an explicit non-answer. */
   z.strictObject({
@@ -99,6 +107,8 @@ export const commands = {
     request: z.strictObject({ id, answer: answerSchema }),
     answer: z.object({ outcome: z.enum(historyOutcomes) }),
   },
+  'rule.remove': { request: z.strictObject({ id }), answer: done },
+  'rule.remove_all': { request: empty, answer: z.object({ removed: z.number().int() }) },
   'runtime.pause': { request: empty, answer: done },
   'runtime.resume': { request: empty, answer: done },
   /** `after_turns`: pause, wait until open Turns ended, then stop serving. `now`: cancel them first. */

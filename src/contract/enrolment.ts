@@ -44,11 +44,17 @@ export const enrolmentSchema = z.object({
   folder_frozen: z.boolean(),
   /** Null until one is named. */
   folder: boundFolderSchema.nullable(),
+  /** Where its secret would be kept: keychain or file; null while no lasting store answers. */
+  credential_store: z.string().nullable(),
   /** Whether Core sees the key connected; null while nobody asked. */
   connected: z.boolean().nullable(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 export type EnrolmentView = z.infer<typeof enrolmentSchema>;
+
+/** What a binding may be called on this machine. */
+export const isBindingName = (text: string): boolean =>
+  /^[a-zA-Z0-9._-]{1,64}$/.test(text) && !/^\.{1,2}$/.test(text) && text !== 'local';
 
 const shortText = z.string().min(1).max(4_096);
 

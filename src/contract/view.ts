@@ -199,6 +199,10 @@ export const interactionViewSchema = z.object({
   state: z.enum(['pending', 'deciding']),
   /** False when `answered_by` is `core`: it is shown, and a local answer is refused. */
   answerable: z.boolean(),
+  /** What a rule for a Session or a folder would cover; null where none can be made for this request. */
+  rule: z.object({ tool: z.string(), match: z.string() }).nullable(),
+  /** The input the agent asked with, where it takes another one with an allowance. */
+  editable: z.record(z.string(), z.unknown()).nullable(),
 });
 
 export const cleanupViewSchema = z.object({
@@ -234,10 +238,12 @@ export const historyOutcomes = [
   'expired',
   'confirmed',
   'forced',
+  'saved',
+  'removed',
 ] as const;
 
 export const historySchema = z.object({
-  kind: z.enum(['turn', 'permission', 'user_choice', 'cleanup']),
+  kind: z.enum(['turn', 'permission', 'user_choice', 'cleanup', 'rule']),
   id: z.string(),
   run_id: z.string().nullable(),
   binding: z.string().nullable(),
@@ -260,6 +266,7 @@ export const ruleSchema = z.object({
   created_at: time,
   expires_at: nullableTime,
   used: z.number().int().min(0),
+  last_used_at: nullableTime,
 });
 
 export const healthSchema = z.object({
@@ -288,6 +295,8 @@ export const viewSchema = z.object({
   rules: z.array(ruleSchema),
   /** Enrolments that somebody began and nobody closed yet. */
   enrolments: z.array(enrolmentSchema),
+  /** Where secrets are kept now: keychain, file or memory; null while no store answers. */
+  credential_store: z.string().nullable(),
   health: z.array(healthSchema),
   /** Frames dropped without a reply, by reason (runtime-behaviour 2.23). */
   drops: z.record(z.string(), z.number().int()),

@@ -101,6 +101,26 @@ const steps = {
     scenario: 'home',
     run: (page) => page.getByRole('button', { name: 'Details' }).click(),
   },
+  'enrol-key': {
+    scenario: 'enrol',
+    run: (page) => page.getByRole('button', { name: 'I have a credential file instead' }).click(),
+  },
+  'enrol-empty': {
+    scenario: 'enrol',
+    run: (page) => page.getByRole('button', { name: 'Read it' }).click(),
+  },
+  'enrol-file-ask': {
+    scenario: 'enrol-no-store',
+    run: (page) => page.getByRole('button', { name: 'Keep it in a file…' }).click(),
+  },
+  'settings-rotate': {
+    scenario: 'settings',
+    run: (page) => page.getByRole('button', { name: 'Rotate credential' }).first().click(),
+  },
+  'settings-remove': {
+    scenario: 'settings',
+    run: (page) => page.getByRole('button', { name: 'Remove…' }).first().click(),
+  },
   toast: { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Try again' }).click() },
 };
 
@@ -131,7 +151,20 @@ const plain = [
   'turns',
   'history',
   'doctor',
+  'enrol',
+  'enrol-check',
+  'enrol-refused',
+  'enrol-made',
+  'enrol-key-check',
+  'enrol-no-store',
+  'enrol-working',
+  'enrol-connecting',
+  'enrol-failed',
+  'enrol-name',
+  'enrol-bound',
+  'enrol-not-seen',
   'settings',
+  'settings-parked',
   'settings-agents',
   'settings-notifications',
   'settings-general',

@@ -7,7 +7,7 @@ import { folderName } from '../../select/prompt-shape.ts';
 import { useServices, useView, useWindowState } from '../../services.ts';
 import { Button, Caps } from '../../ui/button.tsx';
 import { BrandMark, Icon } from '../../ui/icon.tsx';
-import { useHeading } from '../shell/go.tsx';
+import { Go, useHeading } from '../shell/go.tsx';
 import { Screen } from '../shell/screen.tsx';
 
 /** Most characters of a task, as the contract has it. */
@@ -117,6 +117,11 @@ export function ComposeScreen({ first = false }: { readonly first?: boolean }): 
           )}
         </div>
         {first ? <Promises /> : null}
+        {first ? (
+          <p className="invited">
+            {t('hello.invited')} <Go to={{ screen: 'enrol', id: null }}>{t('hello.enrol')}</Go>
+          </p>
+        ) : null}
       </div>
     </Screen>
   );

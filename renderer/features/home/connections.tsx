@@ -7,6 +7,7 @@ import { at, moment } from '../../select/time-words.ts';
 import { useAct, useNow, useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
+import { RemoveBinding } from '../enrol/remove-binding.tsx';
 import { StopDialog } from '../shell/stop-dialog.tsx';
 
 /** Each binding with its Core: what is worst first, what is well in one line. */
@@ -155,6 +156,20 @@ export function BindingActions({
           <Button kind="sm" onPress={() => act(() => link.call('runtime.start', {}), t('toast.started'))}>
             {t('act.start')}
           </Button>
+        </div>
+      );
+    case 'enrol':
+      return (
+        <div className="acts">
+          <Button kind="sm" onPress={() => router.go({ screen: 'enrol', id: null }, 'heading')}>
+            {t('act.enrol_again')}
+          </Button>
+        </div>
+      );
+    case 'remove':
+      return (
+        <div className="acts">
+          <RemoveBinding name={binding.name} kind="sm" />
         </div>
       );
     case 'credentials':

@@ -65,7 +65,7 @@ export function SideBar(): ReactElement {
       icon: 'settings',
       text: t('nav.settings'),
       shortcut: shortcuts.settings,
-      screens: ['settings'],
+      screens: ['settings', 'enrol'],
     },
   ];
   return (
@@ -88,16 +88,17 @@ export function SideBar(): ReactElement {
           </Go>
         ))}
       </div>
-      {view.bindings.length === 0 ? null : (
-        <>
-          <h2>{t('nav.bindings')}</h2>
-          <div className="nav binds">
-            {view.bindings.map((binding) => (
-              <BindingLink key={binding.name} binding={binding} unconfirmed={view.cleanup.length} />
-            ))}
-          </div>
-        </>
-      )}
+      <h2>
+        {t('nav.bindings')}
+        <Go to={{ screen: 'enrol', id: null }} label={t('nav.enrol')} title={t('nav.enrol')}>
+          <Icon name="plus" size={14} />
+        </Go>
+      </h2>
+      <div className="nav binds">
+        {view.bindings.map((binding) => (
+          <BindingLink key={binding.name} binding={binding} unconfirmed={view.cleanup.length} />
+        ))}
+      </div>
       <SideFoot />
     </nav>
   );

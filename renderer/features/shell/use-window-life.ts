@@ -101,6 +101,7 @@ const names: Record<Route['screen'], () => string> = {
   turn: () => t('nav.turns'),
   history: () => t('nav.history'),
   doctor: () => t('nav.doctor'),
+  enrol: () => t('enrol.bar'),
   settings: () => t('nav.settings'),
 };
 

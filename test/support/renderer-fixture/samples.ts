@@ -485,6 +485,7 @@ export const view = (over: Partial<View> = {}): View => ({
   history: [...history],
   rules: [],
   enrolments: [],
+  credential_store: 'keychain',
   health: [],
   drops: {},
   ...over,

@@ -15,6 +15,7 @@ import {
   turns,
   view,
 } from './samples.ts';
+import { enrolScenarios } from './enrol-scenarios.ts';
 import { longJournal, planJournal } from './sample-journals.ts';
 
 /** One state of the whole window: what the daemon would publish, and what it would answer. */
@@ -25,6 +26,8 @@ export interface Scenario {
   readonly journals?: Readonly<Record<string, readonly JournalEntry[]>>;
   readonly records?: Readonly<Record<string, CommandAnswer<'turn.show'>>>;
   readonly checks?: CommandAnswer<'doctor.run'>['checks'];
+  /** Commands that the daemon refuses. */
+  readonly refuse?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
   /** The bridge is gone: every call fails after the first view. */
   readonly closed?: boolean;
   /** Published right after the first view: what left. */
@@ -387,6 +390,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   turns: { view: view(), hash: '#/turns' },
   history: { view: view(), hash: '#/history' },
   doctor: { view: view({ health }), hash: '#/doctor', checks },
+  ...enrolScenarios,
   settings: { view: view(), hash: '#/settings/bindings' },
   'settings-agents': { view: view(), hash: '#/settings/agents' },
   'settings-notifications': { view: view(), hash: '#/settings/notifications' },

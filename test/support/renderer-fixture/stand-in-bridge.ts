@@ -8,6 +8,7 @@ import {
   type Settings,
 } from '../../../src/contract/commands.ts';
 import { viewSchema, type View } from '../../../src/contract/view.ts';
+import { enrolment } from './enrol-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
 /** A daemon that publishes what it is told and remembers what it was asked. */
@@ -70,6 +71,10 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
         return kept;
       case 'cleanup.retry':
         return { confirmed: false };
+      case 'enrol.read':
+      case 'enrol.folder':
+      case 'enrol.confirm':
+        return view.enrolments[0] ?? enrolment();
       case 'interaction.answer':
         // It never confirms by itself: the view says it, not the answer.
         return new Promise(() => undefined);
@@ -87,6 +92,8 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
         if (closed) throw new Error('the other end is gone');
         if (!isCommandName(name))
           return { ok: false, error: { code: 'usage', message: `No command ${name}.` } };
+        const refused = scenario.refuse?.[name];
+        if (refused) return { ok: false, error: refused };
         const given: unknown = await answer(name, commands[name].request.parse(request));
         if (given === null)
           return { ok: false, error: { code: 'not_found', message: 'Nothing is kept under that id.' } };

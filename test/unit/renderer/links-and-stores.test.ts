@@ -284,6 +284,8 @@ test.each<Route>([
   { screen: 'history' },
   { screen: 'doctor' },
   { screen: 'settings', tab: 'general' },
+  { screen: 'enrol', id: null },
+  { screen: 'enrol', id: 'e-1' },
 ])('a reload comes back to %o', (route) => {
   expect(parseRoute(href(route))).toEqual(route);
 });

@@ -235,11 +235,6 @@ describe('the first run', () => {
     expect(screen.getAllByText('No agent is ready.').length).toBeGreaterThan(0);
     expect(screen.getByText(/no account is signed in/)).toBeTruthy();
   });
-
-  test('no link leads to enrolment before it exists', async () => {
-    await open(fresh());
-    expect(screen.queryByText(/enrol/i)).toBeNull();
-  });
 });
 
 describe('getting around', () => {
