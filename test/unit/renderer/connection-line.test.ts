@@ -117,20 +117,24 @@ describe('the words of each connection state', () => {
   });
 
   test.each([
-    ['incompatible_version', 'Parked: versions differ'],
-    ['credential_rejected', 'Parked: Core rejected the credential'],
-    ['binding_retired', 'Parked: Core retired this binding'],
-    ['credential_missing', 'Parked: the credential is missing'],
-    ['binding_mismatch', 'Parked: Core has another binding here'],
-    ['workspace_unusable', 'Parked: the bound folder cannot be used'],
-  ] as const)('parked by %s is never called offline and does not offer a try', (reason_code, state) => {
-    expect(line({ state: 'parked', reason_code })).toMatchObject({
-      state,
-      note: 'parked',
-      action: null,
-      mark: { shape: 'xx', tone: 'bad' },
-    });
-  });
+    ['incompatible_version', 'Parked: versions differ', null],
+    ['credential_rejected', 'Parked: Core rejected the credential', 'enrol'],
+    ['binding_retired', 'Parked: Core retired this binding', 'remove'],
+    ['credential_missing', 'Parked: the credential is missing', 'enrol'],
+    ['other_key_bound', 'Parked: another key is bound', null],
+    ['binding_mismatch', 'Parked: Core has another binding here', null],
+    ['workspace_unusable', 'Parked: the bound folder cannot be used', null],
+  ] as const)(
+    'parked by %s is never called offline and does not offer a try',
+    (reason_code, state, action) => {
+      expect(line({ state: 'parked', reason_code })).toMatchObject({
+        state,
+        note: 'parked',
+        action,
+        mark: { shape: 'xx', tone: 'bad' },
+      });
+    },
+  );
 
   test('without a credential store the choices are offered, whatever the state', () => {
     expect(
