@@ -53,11 +53,9 @@ export class Outbox {
     this.#onStall = options.onStall;
   }
 
-  /** True while streamed output has to wait: the moment to merge adjacent text. */
+  /** True while the socket is behind: the moment to merge adjacent text. */
   get backedUp(): boolean {
-    return (
-      this.#waitingBulk.length > 0 || this.#used() >= outboxLimits.frames - outboxLimits.reservedForControl
-    );
+    return this.#waitingBulk.length > 0 || this.#used() >= outboxLimits.behindFrames;
   }
   get frames(): number {
     return this.#used();

@@ -117,7 +117,11 @@ export class RunOutput {
       case 'delta': {
         let text = event.payload.delta;
         const item = event.payload.item_id;
-        if (this.#o.sender.backedUp) text += this.#merge(item, queue);
+        if (this.#o.sender.backedUp) {
+          // One turn of the event loop for what follows, so that a flood leaves in few frames.
+          await breathe();
+          text += this.#merge(item, queue);
+        }
         await this.#text(text, (part) => ({
           type: 'delta',
           payload: {
@@ -237,7 +241,13 @@ export class RunOutput {
   }
 
   #stamp(frame: RuntimeFrame): RuntimeFrame {
-    return { ...frame, id: this.#o.runId, trace: this.#o.trace };
+    // The type and the payload are those of one frame, which member by member the compiler does not see.
+    return {
+      type: frame.type,
+      id: this.#o.runId,
+      payload: frame.payload,
+      trace: this.#o.trace,
+    } as RuntimeFrame;
   }
 }
 

@@ -58,11 +58,17 @@ export class ScheduleBed {
     this.#model = first.model;
   }
 
+  /** Output that waits for others gives them one turn of the event loop. */
+  get #turns(): number {
+    return this.#sender.backedUp ? 2 : 1;
+  }
+
   async play(): Promise<void> {
     for (const operation of this.#schedule.operations) {
       this.#apply(operation);
-      if (operation.op === 'advance') await this.#clock.advance(operation.ms, () => this.#look(operation.op));
-      await flush();
+      if (operation.op === 'advance')
+        await this.#clock.advance(operation.ms, () => this.#look(operation.op), this.#turns);
+      await flush(this.#turns);
       this.#look(operation.op);
     }
     await this.#end();
@@ -393,16 +399,16 @@ export class ScheduleBed {
   async #end(): Promise<void> {
     this.#sender.release();
     this.#harness.cooperate();
-    await flush();
+    await flush(this.#turns);
     this.#look('cooperate');
     this.#lose();
     for (let attempt = 0; attempt < 5 && !this.#gone; attempt++) {
       await this.#clock.advance(60_000, () => undefined);
-      await flush();
+      await flush(this.#turns);
       if (!this.#gone) this.#shutdown();
     }
     await this.#clock.advance(2 * 3_600_000, () => undefined);
-    await flush();
+    await flush(this.#turns);
     if (!this.#gone) throw new BrokenInvariant('the shutdown settles: a cooperating Harness was not enough');
     this.#look('shutdown');
     if (this.#kept !== this.#promised)

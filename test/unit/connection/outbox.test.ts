@@ -43,6 +43,16 @@ describe('the outbox', () => {
     expect(written).toHaveLength(outboxLimits.inFlightFrames);
   });
 
+  test('says that the socket is behind long before output has to wait', async () => {
+    const { outbox, acks } = bed();
+    for (let n = 0; n < outboxLimits.behindFrames - 1; n++) outbox.push(`f${n}`, 1, true);
+    expect(outbox.backedUp).toBe(false);
+    expect(await outbox.push('one more', 1, true).entered).toBe(true);
+    expect(outbox.backedUp).toBe(true);
+    acks[0]?.();
+    expect(outbox.backedUp).toBe(false);
+  });
+
   test('bounds the bytes as well as the frames', () => {
     const { outbox } = bed();
     outbox.push('x', outboxLimits.bytes, true);
