@@ -37,8 +37,9 @@ export function mapCommand(key: string, request: CommandApproval): MappedPermiss
       : { kind: 'tool', name: 'command', server: null, input: { actions: request.commandActions ?? [] } };
   const title = network ? `Connect to ${network.host}` : (command ?? 'Run a command');
   return {
-    permission: permission(key, 'Bash', title, request.reason ?? null, subject, {
-      item_id: request.itemId,
+    permission: permission(key, 'Bash', title, request, subject, {
+      // A command that is to leave the sandbox has a reason and differs in nothing else; it is another request.
+      ...(request.reason ? { has_reason: true } : {}),
       ...(request.command ? { command: request.command } : {}),
       ...(request.cwd ? { cwd: request.cwd } : {}),
       ...(network ? { network } : {}),
@@ -64,10 +65,9 @@ export async function mapFileChange(
       key,
       'Edit',
       title,
-      request.reason ?? null,
+      request,
       { kind: 'file_change', changes: shown },
       {
-        item_id: request.itemId,
         changes,
         ...(request.grantRoot ? { grant_root: request.grantRoot } : {}),
       },
@@ -82,10 +82,7 @@ export function mapPermissions(key: string, request: PermissionsApproval): Mappe
   const input = { permissions: asked, cwd: request.cwd };
   const subject: NativeSubject = { kind: 'tool', name: 'request_permissions', server: null, input };
   return {
-    permission: permission(key, 'request_permissions', 'Wider access', request.reason ?? null, subject, {
-      item_id: request.itemId,
-      ...input,
-    }),
+    permission: permission(key, 'request_permissions', 'Wider access', request, subject, input),
     reply: (answer) => ({ permissions: answer.kind === 'allow' ? asked : {}, scope: 'turn' }),
   };
 }
@@ -98,7 +95,7 @@ export function mapMcpCall(key: string, request: Elicitation): MappedPermission 
   const name = `mcp__${request.serverName}__${tool}`;
   const subject: NativeSubject = { kind: 'tool', name: tool, server: request.serverName, input };
   return {
-    permission: permission(key, name, `${request.serverName}: ${tool}`, null, subject, {
+    permission: permission(key, name, `${request.serverName}: ${tool}`, {}, subject, {
       server: request.serverName,
       tool,
       input,
@@ -118,18 +115,21 @@ function permission(
   key: string,
   tool: string,
   title: string,
-  reason: string | null,
+  request: { readonly itemId?: string; readonly reason?: string | null | undefined },
   subject: NativeSubject,
-  payload: Readonly<Record<string, unknown>>,
+  /** What would be done. */
+  input: Readonly<Record<string, unknown>>,
 ): NativePermission {
-  const fits = JSON.stringify(payload).length <= PAYLOAD_LIMIT;
+  const fits = JSON.stringify(input).length <= PAYLOAD_LIMIT;
+  const item = request.itemId === undefined ? {} : { item_id: request.itemId };
   return {
     key,
     tool,
     title: firstLine(title),
-    reason: reason || null,
+    reason: request.reason || null,
     subject,
-    payload: fits ? payload : { input_omitted: 'too large' },
+    payload: { ...item, ...(fits ? input : { input_omitted: 'too large' }) },
+    input,
     expiresInMs: null,
   };
 }

@@ -150,6 +150,21 @@ describe('permissions', () => {
     },
   );
 
+  codexTest('the same command again is the same to a rule; out of the sandbox it is another', async (bed) => {
+    const again = { steps: [{ tool: 'exec_command', id: 'call_2', input: { cmd: 'touch made' } }] };
+    const escalated = { sandbox_permissions: 'require_escalated', justification: 'I must' };
+    bed.model.setScenario([command('touch made'), again, command('touch made', escalated), done]);
+    const { output, turn } = await bed.start(await bed.ready(), 'Work');
+    for (let index = 0; index < 3; index++) {
+      const { request } = await output.next('permission', index);
+      await turn.submitPermission?.(request.key, { kind: 'allow' });
+    }
+    await output.end();
+    const [first, second, third] = output.all('permission').map((event) => event.request.input);
+    expect(second).toEqual(first);
+    expect(third).not.toEqual(first);
+  });
+
   codexTest('under unattended nothing is asked', async (bed) => {
     const outside = join(bed.root, 'outside.txt');
     bed.model.setScenario([command(`echo out > ${outside}`), done]);
