@@ -18,6 +18,7 @@ export class DesktopBed {
   readonly stateDir: string;
   readonly workspace: string;
   readonly model: FakeModel | null;
+  readonly #env: Readonly<Record<string, string>>;
   app: ElectronApplication;
   /** Kept apart: Playwright forgets it as soon as the app has exited. */
   process: ChildProcess;
@@ -25,7 +26,9 @@ export class DesktopBed {
 
   private constructor(
     init: Pick<DesktopBed, 'home' | 'stateDir' | 'workspace' | 'model' | 'app' | 'window'>,
+    env: Readonly<Record<string, string>>,
   ) {
+    this.#env = env;
     this.home = init.home;
     this.stateDir = init.stateDir;
     this.workspace = init.workspace;
@@ -36,7 +39,9 @@ export class DesktopBed {
   }
 
   /** `claude`: the real Claude Code on a scripted model; else only the demo. */
-  static async open(options: { claude?: boolean; args?: readonly string[] } = {}): Promise<DesktopBed> {
+  static async open(
+    options: { claude?: boolean; args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+  ): Promise<DesktopBed> {
     const home = await mkdtemp(join(tmpdir(), 'agent-runtime-e2e-'));
     const stateDir = join(home, 'state');
     const workspace = join(home, 'project');
@@ -61,14 +66,15 @@ export class DesktopBed {
       });
     }
     await writeFile(join(stateDir, 'config.json'), JSON.stringify({ harnesses }));
-    const app = await launch(home, stateDir, workspace, options.args ?? []);
+    const env = options.env ?? {};
+    const app = await launch(home, stateDir, workspace, options.args ?? [], env);
     const window = await app.firstWindow();
-    return new DesktopBed({ home, stateDir, workspace, model, app, window });
+    return new DesktopBed({ home, stateDir, workspace, model, app, window }, env);
   }
 
   /** Starts the app again on the same state. */
   async reopen(args: readonly string[] = []): Promise<void> {
-    this.app = await launch(this.home, this.stateDir, this.workspace, args);
+    this.app = await launch(this.home, this.stateDir, this.workspace, args, this.#env);
     this.process = this.app.process();
     this.window = await this.app.firstWindow();
   }
@@ -144,13 +150,14 @@ function launch(
   stateDir: string,
   workspace: string,
   args: readonly string[],
+  more: Readonly<Record<string, string>>,
 ): Promise<ElectronApplication> {
   const { DBUS_SESSION_BUS_ADDRESS, ...rest } = process.env;
   void DBUS_SESSION_BUS_ADDRESS;
   return _electron.launch({
     executablePath: packaged,
     args: [`--state-dir=${stateDir}`, `--workspace=${workspace}`, ...args],
-    env: { ...rest, HOME: home } as Record<string, string>,
+    env: { ...rest, HOME: home, ...more } as Record<string, string>,
   });
 }
 
