@@ -92,7 +92,7 @@ function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'>
     case 'allowed':
       return {
         ...decisionMark(entry),
-        text: `${t(sent.scope === 'turn' ? 'end.allowed_turn' : 'end.allowed_once')} ${applied}`,
+        text: `${t(`end.own.${sent.scope ?? 'once'}`)} ${applied}`,
         own: true,
       };
     case 'denied':

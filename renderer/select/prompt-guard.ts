@@ -18,7 +18,7 @@ export interface PromptGuard {
 export interface Sending {
   readonly at: number;
   readonly answer: Answer['kind'];
-  readonly scope: 'once' | 'turn' | null;
+  readonly scope: Extract<Answer, { kind: 'allow' }>['scope'] | null;
   readonly withReason: boolean;
 }
 

@@ -11,6 +11,7 @@ import { composeCapabilities } from '../protocol/capabilities.ts';
 import type { HeartbeatPayload } from '../protocol/heartbeat.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts';
+import type { RuleBook } from '../runtime/rule-book.ts';
 import type { Binding, InteractionSettings, OfferedHarness } from '../runtime/ports.ts';
 import { Router } from '../runtime/router.ts';
 import type { SuspensionMemory } from '../runtime/suspension.ts';
@@ -46,6 +47,7 @@ export interface BindingPorts {
   readonly userAgent: string;
   readonly version: string;
   readonly interactions: InteractionSettings;
+  readonly rules: RuleBook;
   readonly executorIdleMs: number;
   /** Kinds offered to a binding as last probed, sorted by kind. */
   harnesses(target: BindingTarget): readonly OfferedHarness[];
@@ -204,6 +206,7 @@ export class BoundRuntime {
           return this.#ports.stateDir(sessionId);
         },
         interactions: this.#ports.interactions,
+        rules: this.#ports.rules,
         executorIdleMs: this.#ports.executorIdleMs,
         paused: () => this.#ports.paused(),
         workspace: this.#workspace,

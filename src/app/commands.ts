@@ -114,6 +114,12 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       throw rejected('not_found', 'There is nothing left to clean up under this id.');
     },
 
+    'rule.remove': ({ id }) => {
+      if (!daemon.rules.remove(id)) throw rejected('not_found', 'There is no rule of this id.');
+      return Promise.resolve(done);
+    },
+    'rule.remove_all': () => Promise.resolve({ removed: daemon.rules.removeAll() }),
+
     'doctor.run': async () => ({ checks: await check() }),
     'diagnostics.collect': async () => {
       const checks = await check();
@@ -232,7 +238,11 @@ function toRuntime(kind: 'permission' | 'user_choice', answer: Answer): Interact
   switch (answer.kind) {
     case 'allow':
       return kind === 'permission'
-        ? { kind: 'permission', scope: answer.scope, answer: { kind: 'allow' } }
+        ? {
+            ...{ kind: 'permission', scope: answer.scope },
+            ...(answer.days === undefined ? {} : { days: answer.days }),
+            answer: { kind: 'allow', ...(answer.input ? { updatedInput: answer.input } : {}) },
+          }
         : null;
     case 'deny':
       return kind === 'permission'

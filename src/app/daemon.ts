@@ -20,6 +20,7 @@ import { privateFolder } from '../store/atomic-file.ts';
 import { InstanceLock } from '../store/instance-lock.ts';
 import type { StatePaths } from '../store/paths.ts';
 import { JsonDocument } from '../store/settings.ts';
+import { SavedRules } from './saved-rules.ts';
 import { BoundRuntime, type BindingPorts, type BindingTarget } from './binding.ts';
 import { runCommand, type CommandHandlers } from './command-gate.ts';
 import { createHandlers } from './commands.ts';
@@ -82,6 +83,7 @@ export class Daemon {
   readonly enrolments: EnrolmentDesk;
   harnesses: HarnessSource;
   settings: JsonDocument<typeof settingsSchema>;
+  readonly rules: SavedRules;
   local: LocalCoreHost | null = null;
   orphans: Orphans;
   readonly #lock: InstanceLock;
@@ -100,6 +102,7 @@ export class Daemon {
     ledger: ProcessLedger,
     harnesses: HarnessSource,
     settings: JsonDocument<typeof settingsSchema>,
+    rules: SavedRules,
   ) {
     const { clock } = options;
     this.options = options;
@@ -107,6 +110,7 @@ export class Daemon {
     this.#ledger = ledger;
     this.harnesses = harnesses;
     this.settings = settings;
+    this.rules = rules;
     this.#startedAt = new Date(clock.now()).toISOString();
     this.publisher = new ViewPublisher(clock, () => this.#buildView());
     const changed = (): void => this.publisher.changed();
@@ -155,14 +159,14 @@ export class Daemon {
         clock,
         random,
       });
-      const daemon = new Daemon(options, lock, ledger, harnesses, opened.document);
-      daemon.rules = await SavedRules.open({
+      const rules = await SavedRules.open({
         ...{ path: paths.rules, clock, random, logger: options.logger },
         onChange: () => daemon.publisher.changed(),
         onHistory: (entry) => daemon.remember(entry),
         bindingOf: (environmentId) => daemon.#bindingOf(environmentId),
       });
-      for (const aside of [ledger.setAside, opened.setAside, daemon.rules.setAside]) {
+      const daemon: Daemon = new Daemon(options, lock, ledger, harnesses, opened.document, rules);
+      for (const aside of [ledger.setAside, opened.setAside, rules.setAside]) {
         if (aside) daemon.health.raise('state_file_set_aside', `A state file was set aside as ${aside}.`);
       }
       await daemon.#begin();
@@ -200,6 +204,7 @@ export class Daemon {
       version,
       userAgent: this.#userAgent,
       interactions: { policy, answeredBy, timeoutMs: seconds === undefined ? null : seconds * 1_000 },
+      rules: this.rules.book,
       executorIdleMs: config.limits.executor_idle_seconds * 1_000,
       harnesses: (target) => this.offeredTo(target.local),
       stateDir: async (sessionId) => {

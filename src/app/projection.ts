@@ -11,6 +11,7 @@ import type { NativeSubject } from '../harness/adapter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MessageInput } from '../protocol/message-input.ts';
 import type { UsagePayload } from '../protocol/run-output.ts';
+import { coverageOf } from '../runtime/rule-book.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import { Journal } from './journal.ts';
 
@@ -191,6 +192,8 @@ export class Projection {
       case 'cleanup_ended':
         if (this.#cleanup.has(fact.id)) this.endCleanup(fact.id, fact.how, null);
         return;
+      case 'agent_started':
+        return;
       case 'transfer': {
         const { kind, id, state, bytes, total } = fact;
         this.#transfers.set(`${binding.name} ${kind} ${id}`, {
@@ -320,6 +323,8 @@ export class Projection {
       expires_at: fact.expiresInMs === null ? null : new Date(now + fact.expiresInMs).toISOString(),
       state: 'pending',
       answerable: fact.answerable,
+      rule: permission ? coverageOf(permission) : null,
+      editable: permission?.editable ?? null,
     });
     const asks = request.kind === 'user_choice' ? questionTitle(request.native.questions.length) : '';
     turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: permission?.title ?? asks });

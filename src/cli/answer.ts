@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answer } from '../contract/commands.ts';
+import { answerSchema, type Answer } from '../contract/commands.ts';
 import { rejected } from '../observe/errors.ts';
 import type { Parsed } from './arguments.ts';
 import { withRuntime, type CliCommand } from './command.ts';
@@ -9,11 +9,18 @@ const answersSchema = z.record(z.string(), z.array(z.string()));
 
 export const answerCommand: CliCommand = {
   summary: 'answer a pending permission or question',
-  help: `agent-runtime answer ID --allow | --deny [--message TEXT] | --answers JSON | --cancel
+  help: `agent-runtime answer ID --allow [--for turn|session|folder [--days N|--no-end]] [--input JSON]
+                        | --deny [--message TEXT] | --answers JSON | --cancel
 
-ID is the id of the interaction in the view. JSON is {"question id": ["label", ...]}.`,
+ID is the id of the interaction in the view. JSON of --answers is {"question id": ["label", ...]}.
+--for saves a rule for exactly this request, as \`rule\` of the interaction shows it; one for the folder ends after a
+week unless --days or --no-end says otherwise. --input allows another input than the agent asked with.`,
   options: {
     allow: { type: 'boolean' },
+    for: { type: 'string' },
+    days: { type: 'string' },
+    'no-end': { type: 'boolean' },
+    input: { type: 'string' },
     deny: { type: 'boolean' },
     message: { type: 'string' },
     answers: { type: 'string' },
@@ -32,6 +39,29 @@ ID is the id of the interaction in the view. JSON is {"question id": ["label", .
   },
 };
 
+function allowance(parsed: Parsed): Answer {
+  const days = parsed.text('days');
+  const input = parsed.text('input');
+  const answer = answerSchema.safeParse({
+    kind: 'allow',
+    scope: parsed.text('for') ?? 'once',
+    ...(parsed.flag('no-end') ? { days: null } : days === undefined ? {} : { days: Number(days) }),
+    ...(input === undefined ? {} : { input: jsonOf(input, '--input') }),
+  });
+  if (!answer.success) {
+    throw rejected('usage', '--for is turn, session or folder, --days 1 to 365, --input a JSON object.');
+  }
+  return answer.data;
+}
+
+function jsonOf(text: string, option: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw rejected('usage', `${option} is not JSON.`);
+  }
+}
+
 function answerOf(parsed: Parsed): Answer {
   const json = parsed.text('answers');
   const message = parsed.text('message');
@@ -40,15 +70,12 @@ function answerOf(parsed: Parsed): Answer {
     throw rejected('usage', 'Give exactly one of --allow, --deny, --answers, --cancel.');
   }
   if (message !== undefined && !parsed.flag('deny')) throw rejected('usage', '--message goes with --deny.');
-  if (parsed.flag('allow')) return { kind: 'allow', scope: 'once' };
+  if (parsed.flag('allow')) return allowance(parsed);
+  for (const option of ['for', 'days', 'input'])
+    if (parsed.text(option) !== undefined) throw rejected('usage', `--${option} goes with --allow.`);
   if (parsed.flag('deny')) return { kind: 'deny', ...(message === undefined ? {} : { message }) };
   if (json === undefined) return { kind: 'cancel' };
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw rejected('usage', '--answers is not JSON.');
-  }
+  const value = jsonOf(json, '--answers');
   const answers = answersSchema.safeParse(value);
   if (!answers.success) throw rejected('usage', '--answers is {"question id": ["label", ...]}.');
   return { kind: 'answers', answers: answers.data };

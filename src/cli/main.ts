@@ -5,6 +5,7 @@ import { answerCommand } from './answer.ts';
 import { parseArguments, type Parsed } from './arguments.ts';
 import { rotateCommand, unenrollCommand } from './binding.ts';
 import { cleanupCommand } from './cleanup.ts';
+import { rulesCommand } from './rules.ts';
 import { conformanceCommand } from './conformance.ts';
 import { diagnosticsCommand } from './diagnostics.ts';
 import { doctorCommand } from './doctor.ts';
@@ -31,6 +32,7 @@ const table: Readonly<Record<string, CliCommand>> = {
   pause: pauseCommand,
   resume: resumeCommand,
   cleanup: cleanupCommand,
+  rules: rulesCommand,
   doctor: doctorCommand,
   diagnostics: diagnosticsCommand,
   logs: logsCommand,

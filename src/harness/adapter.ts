@@ -178,6 +178,13 @@ export interface NativePermission {
   readonly subject: NativeSubject;
   /** Free-form native request for Core. Must hold no secret. */
   readonly payload: Readonly<Record<string, unknown>>;
+  /**
+   * What would be done, without ids of the call and the agent's words about it: two requests with an equal `input`
+   * (and tool and subject) are one to a rule. Left out: the payload.
+   */
+  readonly input?: unknown;
+  /** The Harness takes another input with an allowance; this is the one it asked with. */
+  readonly editable?: Readonly<Record<string, unknown>>;
   /** A limit of the Harness's own, milliseconds. */
   readonly expiresInMs: number | null;
   /**

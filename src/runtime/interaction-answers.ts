@@ -4,12 +4,19 @@ import type {
   PromptForUserChoiceDecisionPayload,
 } from '../protocol/interactions.ts';
 import type { InteractionRequest } from './facts.ts';
-import { fingerprint } from './fingerprint.ts';
 import type { InteractionEnd } from './interaction-state.ts';
+import { coverageOf, type RuleScope } from './rule-book.ts';
 
 /** An answer, whoever gave it. */
 export type InteractionAnswer =
-  | { readonly kind: 'permission'; readonly answer: PermissionAnswer; readonly scope: 'once' | 'turn' }
+  | {
+      readonly kind: 'permission';
+      readonly answer: PermissionAnswer;
+      /** Anything but `once` also saves a rule for the same, where one can be made. */
+      readonly scope: 'once' | RuleScope;
+      /** How long a rule of the folder lasts; null has no end. Left out: a week. */
+      readonly days?: number | null;
+    }
   | { readonly kind: 'choice'; readonly answer: ChoiceAnswer };
 
 /** What Core decided, as it is put to the Harness. */
@@ -70,7 +77,14 @@ export function detailOf(answer: InteractionAnswer): string | null {
 
 /** Whether an answer is one to this request. */
 export function fits(request: InteractionRequest, answer: InteractionAnswer): boolean {
-  if (request.kind === 'permission') return answer.kind === 'permission';
+  if (request.kind === 'permission') {
+    if (answer.kind !== 'permission') return false;
+    const { native } = request;
+    const edits = answer.answer.kind === 'allow' && answer.answer.updatedInput !== undefined;
+    // What was allowed is what was changed, so there is nothing to repeat.
+    if (edits && (native.editable === undefined || answer.scope !== 'once')) return false;
+    return answer.scope === 'once' || answer.scope === 'turn' || coverageOf(native) !== null;
+  }
   if (answer.kind !== 'choice') return false;
   if (answer.answer.kind !== 'answers') return true;
   const known = new Set(request.native.questions.map((question) => question.id));
@@ -81,16 +95,6 @@ export function titleOf(request: InteractionRequest): string {
   if (request.kind === 'permission') return request.native.title;
   const count = request.native.questions.length;
   return count === 1 ? '1 question' : `${count} questions`;
-}
-
-/** Exactly the same tool with exactly the same input; nothing widens it. */
-export function ruleKey(request: InteractionRequest): string {
-  if (request.kind !== 'permission') return '';
-  return fingerprint({
-    tool: request.native.tool,
-    subject: request.native.subject,
-    payload: request.native.payload,
-  });
 }
 
 /** The frame that asks Core. */

@@ -19,7 +19,6 @@ import {
   fits,
   permissionOf,
   promptFrame,
-  ruleKey,
   titleOf,
   type InteractionAnswer,
 } from './interaction-answers.ts';
@@ -34,6 +33,7 @@ import {
 import { budgets } from './limits.ts';
 import type { RuntimePorts, SendResult, Sender } from './ports.ts';
 import { decided, sendReceipt } from './receipts.ts';
+import { RuleBook, type AskedPermission } from './rule-book.ts';
 import type { Run } from './run.ts';
 import type { Interception } from './run-output.ts';
 
@@ -45,6 +45,9 @@ export type LocalResult =
   | { readonly kind: 'not_pending' }
   | { readonly kind: 'refused'; readonly why: 'answered_by_core' | 'wrong_shape' }
   | { readonly kind: 'failed' };
+
+/** How long a rule of a folder lasts unless the person says otherwise, days. */
+const WEEK = 7;
 
 interface Interaction {
   readonly id: string;
@@ -69,13 +72,13 @@ export class Interactions {
   readonly #sender: Sender;
   readonly #open = new Map<string, Interaction>();
   readonly #applied: AppliedDecisions;
-  /** What the person allowed for the rest of a Turn: exactly this tool with exactly this input. */
-  readonly #turnRules = new Map<string, Set<string>>();
+  readonly #rules: RuleBook;
 
   constructor(ports: RuntimePorts, sender: Sender, isActive: (runId: string) => boolean) {
     this.#ports = ports;
     this.#sender = sender;
     this.#applied = new AppliedDecisions(ports.clock, isActive);
+    this.#rules = ports.rules ?? new RuleBook(ports);
   }
 
   get pending(): number {
@@ -106,7 +109,7 @@ export class Interactions {
     for (const interaction of [...this.#open.values()]) {
       if (interaction.run === run) this.#withdraw(interaction, why);
     }
-    this.#turnRules.delete(run.id);
+    this.#rules.endTurn(run.id);
   }
 
   /** The answer of the person at the laptop. Exactly once applied, or a truthful refusal. */
@@ -119,10 +122,9 @@ export class Interactions {
     const result = await this.#decide(interaction, 'person', answer);
     if (result === 'taken' || result === 'not_pending') return { kind: 'not_pending' };
     if (result !== 'applied') return { kind: 'failed' };
-    if (answer.kind === 'permission' && answer.scope === 'turn' && answer.answer.kind === 'allow') {
-      const rules = this.#turnRules.get(interaction.run.id) ?? new Set();
-      rules.add(ruleKey(interaction.request));
-      this.#turnRules.set(interaction.run.id, rules);
+    if (answer.kind === 'permission' && answer.scope !== 'once' && answer.answer.kind === 'allow') {
+      const asked = this.#asked(interaction.run, interaction.request);
+      if (asked) this.#rules.save(answer.scope, asked, answer.days === undefined ? WEEK : answer.days);
     }
     return { kind: 'applied', end: endOf(answer) };
   }
@@ -197,7 +199,7 @@ export class Interactions {
     };
     this.#open.set(id, interaction);
     if (automatic) {
-      void run.join(this.#decide(interaction, automatic, allowOnce));
+      void run.join(this.#decide(interaction, automatic.by, allowOnce, automatic.detail));
       return 'taken';
     }
     this.#ports.facts({
@@ -223,10 +225,33 @@ export class Interactions {
     return sent === 'failed' ? 'failed' : 'taken';
   }
 
-  #automatic(run: Run, request: InteractionRequest, policy: string): 'policy' | 'rule' | null {
-    if (policy === 'unattended') return 'policy';
-    if (this.#turnRules.get(run.id)?.has(ruleKey(request))) return 'rule';
-    return null;
+  /** Who answers instead of a person, and what a person should know of it. */
+  #automatic(
+    run: Run,
+    request: InteractionRequest,
+    policy: string,
+  ): { readonly by: 'policy' | 'rule'; readonly detail: string | null } | null {
+    if (policy === 'unattended') return { by: 'policy', detail: null };
+    const asked = this.#asked(run, request);
+    if (!asked) return null;
+    if (policy === 'accept_edits' && asked.native.isEditInside) return { by: 'policy', detail: null };
+    const rule = this.#rules.apply(asked);
+    if (!rule) return null;
+    const made = new Date(rule.createdAt).toISOString().slice(0, 10);
+    return { by: 'rule', detail: `Rule for ${rule.match}, made ${made}.` };
+  }
+
+  #asked(run: Run, request: InteractionRequest): AskedPermission | null {
+    if (request.kind !== 'permission') return null;
+    const { binding } = this.#ports;
+    return {
+      environmentId: binding?.environmentId ?? '',
+      workspace: binding?.workspace ?? null,
+      harness: run.executor.offered.adapter.kind,
+      sessionId: run.executor.sessionId,
+      runId: run.id,
+      native: request.native,
+    };
   }
 
   /** One step decides who answers; everything after it waits for that answer's result. */
@@ -234,6 +259,7 @@ export class Interactions {
     interaction: Interaction,
     by: DecidedBy,
     answer: InteractionAnswer,
+    detail: string | null = detailOf(answer),
   ): Promise<SubmitResult | 'taken'> {
     const before = await this.#whileDeciding(interaction);
     if (before === 'ended') return 'taken';
@@ -243,7 +269,7 @@ export class Interactions {
     const result = await submitting;
     if (result === 'applied') {
       this.#apply(interaction, { type: 'applied' });
-      this.#end(interaction, detailOf(answer));
+      this.#end(interaction, detail);
       this.#ports.facts({
         type: 'evidence',
         runId: interaction.run.id,

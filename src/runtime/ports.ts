@@ -5,6 +5,7 @@ import type { Random } from '../platform/random.ts';
 import type { FramePayload, RuntimeFrameType } from '../protocol/registry.ts';
 import type { WorkspaceService } from '../workspace/workspace-service.ts';
 import type { FactListener } from './facts.ts';
+import type { RuleBook } from './rule-book.ts';
 import type { SuspensionHooks, SuspensionMemory } from './suspension.ts';
 
 /**
@@ -63,6 +64,8 @@ export interface RuntimePorts {
   /** A private folder for native state of one Session; created when missing. */
   stateDir(sessionId: string): Promise<string>;
   readonly interactions: InteractionSettings;
+  /** What persons allowed beforehand, for all bindings; absent where nothing is kept beyond the connection. */
+  readonly rules?: RuleBook;
   readonly executorIdleMs: number;
   /** True while a person paused this Runtime: new preparations are refused. */
   paused(): boolean;

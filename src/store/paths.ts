@@ -11,6 +11,7 @@ export interface StatePaths {
   readonly root: string;
   readonly config: string;
   readonly settings: string;
+  readonly rules: string;
   readonly lock: string;
   /** Unix socket, or the name of the pipe on Windows. */
   readonly control: string;
@@ -49,6 +50,7 @@ export function statePaths(root: string, env: Environment): StatePaths {
     root,
     config: join(root, 'config.json'),
     settings: join(root, 'settings.json'),
+    rules: join(root, 'rules.json'),
     lock: join(root, 'lock.json'),
     control: controlPath(root, env),
     ledger: join(root, 'ledger'),

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RuleBook } from '../../src/runtime/rule-book.ts';
 import { BoundRuntime, type BindingTarget } from '../../src/app/binding.ts';
 import { contractProfile, scenarioBinding, scenarioWorkspace } from '../../src/conformance/profile.ts';
 import type { RuntimeSubject } from '../../src/conformance/player.ts';
@@ -67,6 +68,7 @@ export class ContractRuntime {
       userAgent: 'contract-test',
       version: '0.0.0',
       interactions: { policy: policy ?? 'ask', answeredBy: answered_by ?? 'both', timeoutMs: null },
+      rules: new RuleBook({ clock: this.clock, random: countingRandom() }),
       executorIdleMs: 60 * 60_000,
       harnesses: () => [{ adapter, probe: this.harness.offer() }],
       stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),

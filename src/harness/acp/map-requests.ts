@@ -38,10 +38,14 @@ export async function mapPermission(
     reason: null,
     subject,
     payload: small ? payload : { tool_call: { title: nameOf(call), too_large: true } },
+    input: { kind: call.kind, input: withoutDescription(call.rawInput), content: call.content },
     expiresInMs: null,
     ...(inside ? { isEditInside: true } : {}),
   };
 }
+
+const withoutDescription = (input: unknown): unknown =>
+  isJsonObject(input) ? { ...input, description: undefined } : (input ?? null);
 
 async function subjectOf(call: ToolCall, workspace: string | null): Promise<NativeSubject> {
   const command = call.kind === 'execute' ? commandOf(call) : null;

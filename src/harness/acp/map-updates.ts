@@ -118,7 +118,7 @@ export class UpdateMapper {
     this.#calls.set(update.toolCallId, state);
     const events: HarnessEvent[] = [];
     // Some agents name a call first and tell what it does a moment later; both are one beginning.
-    const ready = call.status !== 'pending' || call.rawInput !== undefined;
+    const ready = call.status !== 'pending' || says(call.rawInput);
     if (!state.told && ready) {
       state.told = true;
       events.push(...this.#complete(), this.#before(call));
@@ -166,6 +166,10 @@ export class UpdateMapper {
     return [{ type: 'notice' as const, text: `Plan:\n${cut(text)}` }];
   }
 }
+
+/** An empty input is a place for one. */
+const says = (input: unknown): boolean =>
+  input !== undefined && input !== null && !(isJsonObject(input) && Object.keys(input).length === 0);
 
 const toolCall = (payload: ToolCallPayload): HarnessEvent => ({ type: 'tool_call', payload });
 

@@ -34,6 +34,8 @@ export async function mapPermission(key: string, request: CanUseTool, look: Look
     reason: textMember(request.input, 'description'),
     subject,
     payload: payloadOf(request),
+    input: { ...request.input, description: undefined },
+    ...(JSON.stringify(request.input).length <= PAYLOAD_LIMIT ? { editable: request.input } : {}),
     expiresInMs: null,
   };
 }

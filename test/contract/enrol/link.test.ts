@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BoundRuntime, type BindingPorts } from '../../../src/app/binding.ts';
 import { enrolledTarget } from '../../../src/app/enrolled-binding.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
+import { RuleBook } from '../../../src/runtime/rule-book.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { EnrolBed, EnrolCore } from '../../support/enrol-bed.ts';
@@ -49,6 +50,7 @@ function ports(): BindingPorts {
     userAgent: 'agent-runtime/test',
     version: '1',
     interactions: { policy: 'ask', answeredBy: 'both', timeoutMs: null },
+    rules: new RuleBook({ clock, random: systemRandom }),
     executorIdleMs: 1_000,
     harnesses: () => [],
     stateDir: () => Promise.resolve('/nowhere'),

@@ -143,6 +143,8 @@ export const interaction = (
   expires_at: null,
   state: 'pending',
   answerable: true,
+  rule: null,
+  editable: null,
   ...over,
 });
 

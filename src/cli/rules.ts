@@ -1,0 +1,44 @@
+import { rejected } from '../observe/errors.ts';
+import { withRuntime, type CliCommand } from './command.ts';
+import { exitCodes } from './output.ts';
+
+export const rulesCommand: CliCommand = {
+  summary: 'what is allowed without asking; remove ID, remove all',
+  help: `agent-runtime rules [--json]
+agent-runtime rules remove ID
+agent-runtime rules remove all     you are asked each time again
+
+A rule allows one exact request of one agent in one folder. It is made with an answer: answer ID --allow --for folder.`,
+  options: {},
+  run: (context) => {
+    const [action, id, ...more] = context.parsed.positionals;
+    return withRuntime(context, async (client) => {
+      if (action === undefined) {
+        const { rules } = await client.call('view.get', {});
+        context.output.document(rules, () =>
+          rules.length === 0
+            ? 'No rules. You are asked each time.'
+            : rules
+                .map((rule) => {
+                  const end = rule.expires_at === null ? 'no end' : `ends ${rule.expires_at.slice(0, 10)}`;
+                  const where = `${rule.harness} in ${rule.binding}, this ${rule.scope}`;
+                  return `${rule.id}  ${rule.tool}: ${rule.match}  (${where}, used ${rule.used}, ${end})`;
+                })
+                .join('\n'),
+        );
+        return exitCodes.done;
+      }
+      if (action !== 'remove' || id === undefined || more.length > 0) {
+        throw rejected('usage', 'Name the rule: agent-runtime rules remove ID, or all.');
+      }
+      if (id === 'all') {
+        const { removed } = await client.call('rule.remove_all', {});
+        context.output.document({ removed }, () => `${removed} removed. You are asked each time.`);
+        return exitCodes.done;
+      }
+      await client.call('rule.remove', { id });
+      context.output.document({}, () => 'Removed. You are asked again.');
+      return exitCodes.done;
+    });
+  },
+};
