@@ -183,7 +183,9 @@ export class Receipts {
   async #privateFolder(environmentId: string): Promise<string> {
     await privateFolder(this.#root);
     const folder = await privateFolder(this.folderOf(environmentId));
-    const found = await lstat(folder);
+    const found = await lstat(folder).catch((error: unknown) => {
+      throw fault('storage', `The folder ${folder} could not be looked at. Check the state folder.`, error);
+    });
     const mine =
       process.platform === 'win32' || (found.uid === process.getuid?.() && (found.mode & 0o077) === 0);
     if (!found.isDirectory() || !mine) {
