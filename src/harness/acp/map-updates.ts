@@ -118,7 +118,7 @@ export class UpdateMapper {
     this.#calls.set(update.toolCallId, state);
     const events: HarnessEvent[] = [];
     // Some agents name a call first and tell what it does a moment later; both are one beginning.
-    const ready = call.status !== 'pending' || says(call.rawInput);
+    const ready = call.status !== 'pending' || isWhole(call);
     if (!state.told && ready) {
       state.told = true;
       events.push(...this.#complete(), this.#before(call));
@@ -167,9 +167,11 @@ export class UpdateMapper {
   }
 }
 
-/** An empty input is a place for one. */
-const says = (input: unknown): boolean =>
-  input !== undefined && input !== null && !(isJsonObject(input) && Object.keys(input).length === 0);
+/** Whether a call that has not begun says what it is to do. The input of a command may be told in parts. */
+function isWhole(call: ToolCall): boolean {
+  if (call.kind === 'execute') return commandOf(call) !== null;
+  return call.rawInput !== undefined && call.rawInput !== null;
+}
 
 const toolCall = (payload: ToolCallPayload): HarnessEvent => ({ type: 'tool_call', payload });
 
