@@ -126,10 +126,15 @@ export class CredentialDesk implements Secrets {
     if (!this.#store) await this.probe();
     const store = this.#store;
     if (!store || (lasting && store === this.#memory)) return unavailable(this.#reason);
+    const former = this.#marks.value.stored[account];
     const result = await store.set(account, secret);
-    if (result.kind !== 'ok') return result;
-    if (store !== this.#memory) await this.#memory.delete(account);
-    if (store === this.#file) await this.#storedMarks().add(account, store.backend);
+    if (result.kind !== 'ok' || store === this.#memory) return result;
+    await this.#memory.delete(account);
+    // No copy of an older secret stays where it was before the person chose another place.
+    if (store === this.#file) {
+      if (former !== undefined && former !== store.backend) await this.#keychain?.delete(account);
+      await this.#storedMarks().add(account, store.backend);
+    } else if (former === this.#file.backend) await this.#file.delete(account);
     return result;
   }
 
@@ -152,8 +157,13 @@ export class CredentialDesk implements Secrets {
   /** The store that holds a secret, or would; null while it does not answer. */
   async #holder(account: string): Promise<CredentialStore | null> {
     const backend = this.#marks.value.stored[account];
-    const file = backend === undefined ? this.#marks.value.choice === 'file' : backend === this.#file.backend;
-    if (file) return this.#file;
+    if (backend === this.#file.backend) return this.#file;
+    if (backend === undefined) {
+      if (this.#marks.value.choice === 'file') return this.#file;
+      // The list of what lies where may be lost; a file is there only because somebody chose it.
+      const filed = await this.#file.get(account);
+      if (filed.kind === 'ok' && filed.value !== null) return this.#file;
+    }
     if (!this.#keychain || this.#store !== this.#keychain) await this.#probeKeychain();
     return this.#keychainWorks ? this.#keychain : null;
   }

@@ -250,7 +250,7 @@ function viewOf(id: string, enrolment: Enrolment, name: string, store: string | 
     core_version: plan.coreVersion,
     harness: plan.harness,
     expires_at: plan.expiresAt === null ? null : new Date(plan.expiresAt).toISOString(),
-    name,
+    name: enrolment.receipt?.name ?? name,
     folder_frozen: enrolment.folderFrozen,
     folder: folder && {
       asked: folder.asked,

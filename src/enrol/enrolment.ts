@@ -85,6 +85,7 @@ export class Enrolment {
   readonly #abort = new AbortController();
   #state: EnrolState = { state: 'review' };
   #folder: FolderFinding | null = null;
+  #receipt: BindingReceipt | null = null;
 
   private constructor(
     plan: EnrolmentPlan,
@@ -157,6 +158,10 @@ export class Enrolment {
   /** As last looked at; null until one is named. */
   get folder(): FolderFinding | null {
     return this.#folder;
+  }
+  /** What was bound, once it was. An Environment that was bound before keeps the name that it had. */
+  get receipt(): BindingReceipt | null {
+    return this.#receipt;
   }
   /** Whether a folder may still be named: the one of a Session that names its own cannot be changed. */
   get folderFrozen(): boolean {
@@ -239,6 +244,7 @@ export class Enrolment {
       core_version: this.plan.coreVersion,
       harness: this.plan.harness,
     });
+    this.#receipt = receipt;
     this.#ports.logger.info('enrol.bound', { binding: receipt.name, way: this.plan.way });
     const serving = this.#ports.serve(receipt);
     this.#done(serving);

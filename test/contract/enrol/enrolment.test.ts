@@ -85,7 +85,7 @@ describe('with an invitation', () => {
     await enrol();
     const [secret, receipt] = [bed.keychain.secrets.get(bed.account), await readFile(receiptFile(), 'utf8')];
     const later = await bed.restart();
-    expect(await enrol(later, 'another-name')).toMatchObject({ state: 'bound' });
+    expect(await enrol(later, 'another-name')).toMatchObject({ state: 'bound', name: 'project' });
     expect(bed.keychain.secrets.get(bed.account)).toBe(secret);
     expect(await readFile(receiptFile(), 'utf8')).toBe(receipt);
   });

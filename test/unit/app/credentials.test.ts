@@ -1,56 +1,106 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { CredentialDesk } from '../../../src/app/credentials.ts';
-import { Health } from '../../../src/observe/health.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
+import { FakeKeychain } from '../../support/enrol-bed.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-async function desk(files: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-runtime-credentials-'));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  const clock = new FakeClock();
-  const path = join(folder, 'credentials.json');
-  const opened = await CredentialDesk.open({
-    ...{ clock, random: systemRandom, logger: silentLogger, path },
-    load: () => null,
+let folder: string;
+let keychain: FakeKeychain;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'credential-desk-'));
+  keychain = new FakeKeychain();
+});
+const open = (): Promise<CredentialDesk> =>
+  CredentialDesk.open({
+    clock: new FakeClock(),
+    random: systemRandom,
+    logger: silentLogger,
+    path: join(folder, 'credentials.json'),
+    load: () => keychain,
   });
-  const health = new Health(clock, () => undefined);
-  opened.attach(health, () => true);
-  const told = (): string[] =>
-    health.items.filter(({ code }) => code === 'state_file_set_aside').map(({ text }) => text);
-  return { desk: opened, told };
-}
+const file = (): string => join(folder, 'credentials.secrets.json');
+const ok = (value: unknown) => ({ kind: 'ok', value });
 
-const asideIn = (text: string | undefined): string => /set aside as (\S+)\./.exec(text ?? '')?.[1] ?? '';
-
-test('damaged marks of stored credentials are set aside and told', async () => {
-  const { told } = await desk({ 'credentials.json': '{"stored": "lost' });
-  expect(told()).toHaveLength(1);
-  expect(await readFile(asideIn(told()[0]), 'utf8')).toBe('{"stored": "lost');
-});
-
-test('a damaged file of secrets is told when it is read, beside what was told already', async () => {
-  const bed = await desk({
-    'credentials.json': '{"stored": {"binding": "file"}, "choice": "file"}',
-    'credentials.secrets.json': 'lost',
+describe('where a secret lies', () => {
+  test('the keychain, and nothing of it on disk but that it is there', async () => {
+    const desk = await open();
+    expect(await desk.set('a', 'secret-in-keychain', true)).toEqual(ok(undefined));
+    expect(await readFile(join(folder, 'credentials.json'), 'utf8')).toContain('"a": "keychain"');
+    expect(await readFile(join(folder, 'credentials.json'), 'utf8')).not.toContain('secret-in-keychain');
+    await expect(stat(file())).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await (await open()).get('a')).toEqual(ok('secret-in-keychain'));
   });
-  expect(bed.told()).toEqual([]);
-  expect(await bed.desk.get('binding')).toMatchObject({ kind: 'unavailable' });
-  expect(await readFile(asideIn(bed.told()[0]), 'utf8')).toBe('lost');
-});
 
-test('what is understood is told nothing about', async () => {
-  const { told } = await desk({ 'credentials.json': '{"stored": {}, "choice": "keychain"}' });
-  expect(told()).toEqual([]);
-});
+  test('a locked keychain is unavailable for what it holds, and for what it does not', async () => {
+    await (await open()).set('a', 'x', true);
+    keychain.locked = true;
+    const desk = await open();
+    expect(await desk.get('a')).toMatchObject({ kind: 'unavailable' });
+    expect(await desk.get('b')).toMatchObject({ kind: 'unavailable' });
+    expect(await desk.set('b', 'x', true)).toMatchObject({ kind: 'unavailable' });
+    expect(await desk.delete('a')).toMatchObject({ kind: 'unavailable' });
+    await expect(stat(file())).rejects.toMatchObject({ code: 'ENOENT' });
+    keychain.locked = false;
+    expect(await desk.get('a')).toEqual(ok('x'));
+  });
 
-test('a health item may say several things', () => {
-  const health = new Health(new FakeClock(), () => undefined);
-  health.add('state_file_set_aside', 'One.');
-  health.add('state_file_set_aside', 'Two.');
-  health.add('state_file_set_aside', 'One.');
-  expect(health.items.map(({ text }) => text)).toEqual(['One. Two.']);
+  test('an entry that somebody removed from the keychain is not taken for a locked one when it was never there', async () => {
+    const desk = await open();
+    expect(await desk.get('never')).toEqual(ok(null));
+    await desk.set('a', 'x', true);
+    keychain.secrets.clear();
+    expect(await desk.get('a')).toEqual({ kind: 'unavailable', reason: 'locked_or_lost' });
+    await desk.abandon('a');
+    expect(await desk.get('a')).toEqual(ok(null));
+  });
+
+  test('another choice strands nothing: each secret is read where it was put', async () => {
+    const desk = await open();
+    await desk.set('a', 'in keychain', true);
+    await desk.choose('file');
+    await desk.set('b', 'in file', true);
+    const later = await open();
+    expect([await later.get('a'), await later.get('b')]).toEqual([ok('in keychain'), ok('in file')]);
+    expect([later.backendOf('a'), later.backendOf('b')]).toEqual(['keychain', 'file']);
+    await later.choose('retry');
+    expect(await later.get('b')).toEqual(ok('in file'));
+  });
+
+  test('a secret that moves leaves no copy behind', async () => {
+    const desk = await open();
+    await desk.set('a', 'first', true);
+    await desk.choose('file');
+    await desk.set('a', 'second', false);
+    expect(keychain.secrets.size).toBe(0);
+    await desk.choose('retry');
+    await desk.set('a', 'third', false);
+    expect(await readFile(file(), 'utf8')).not.toContain('second');
+    expect(await (await open()).get('a')).toEqual(ok('third'));
+  });
+
+  test('a file that was chosen is found again when the list of what lies where is lost', async () => {
+    const desk = await open();
+    await desk.choose('file');
+    await desk.set('a', 'in file', true);
+    await rm(join(folder, 'credentials.json'));
+    expect(await (await open()).get('a')).toEqual(ok('in file'));
+  });
+
+  test('memory lasts for this run, takes only what somebody else still has, and is read before the rest', async () => {
+    keychain.locked = true;
+    const desk = await open();
+    await desk.choose('memory');
+    expect(desk.lasting).toBe(false);
+    expect(await desk.set('a', 'made here', true)).toMatchObject({ kind: 'unavailable' });
+    expect(await desk.set('a', 'from an operator', false)).toEqual(ok(undefined));
+    expect(await desk.get('a')).toEqual(ok('from an operator'));
+    expect(desk.backendOf('a')).toBe('memory');
+    await desk.probe();
+    expect(await desk.get('a')).toEqual(ok('from an operator'));
+    expect(await (await open()).get('a')).toMatchObject({ kind: 'unavailable' });
+  });
 });
