@@ -342,7 +342,8 @@ async function growth() {
       current = new Peer(await connected);
     }
   };
-  await again(Math.round(reconnects / 5));
+  // As long a warm-up as the measurement: the space for new objects grows until it was full a few times.
+  await again(reconnects);
   const start = await settledFootprint(fast.child.pid);
   await again(reconnects);
   const end = await settledFootprint(fast.child.pid);
@@ -352,8 +353,10 @@ async function growth() {
 }
 
 async function settledFootprint(pid) {
-  await new Promise((done) => setTimeout(done, 1_000));
-  process.kill(pid, 'SIGUSR2');
+  for (let collection = 0; collection < 3; collection++) {
+    await new Promise((done) => setTimeout(done, 1_000));
+    process.kill(pid, 'SIGUSR2');
+  }
   await new Promise((done) => setTimeout(done, 1_000));
   return { pss: await pss(pid), handles: (await readdir(`/proc/${pid}/fd`)).length };
 }
