@@ -13,7 +13,7 @@ export type Route =
   /** `id` of the enrolment that is open; null to begin one. */
   | { readonly screen: 'enrol'; readonly id: string | null }
   | { readonly screen: 'settings'; readonly tab: SettingsTab };
-export const settingsTabs = ['bindings', 'agents', 'notifications', 'general'] as const;
+export const settingsTabs = ['bindings', 'agents', 'rules', 'notifications', 'general'] as const;
 export type SettingsTab = (typeof settingsTabs)[number];
 
 export function href(route: Route): string {

@@ -1,5 +1,6 @@
 import { enEnrol } from './en-enrol.ts';
 import { enPrompts } from './en-prompts.ts';
+import { enRules } from './en-rules.ts';
 import { enTurns } from './en-turns.ts';
 import type { Text } from './t.ts';
 
@@ -11,6 +12,7 @@ export const en = {
   ...enTurns,
   ...enPrompts,
   ...enEnrol,
+  ...enRules,
 
   'app.name': 'Agent Runtime',
   'title.needs_you': {

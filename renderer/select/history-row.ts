@@ -50,6 +50,10 @@ function decision(entry: HistoryEntry, title: string): { mark: Mark; text: strin
       return { mark: mark('minus'), text: t('history.declined', { title }) };
     case 'confirmed':
       return { mark: mark('tick', 'ok'), text: t('history.confirmed', { title }) };
+    case 'saved':
+      return { mark: mark('tick', 'ok'), text: t('history.rule.saved', { title }) };
+    case 'removed':
+      return { mark: mark('minus'), text: t('history.rule.removed', { title }) };
     case 'forced':
       return { mark: mark('dash'), text: t('history.forced', { title }) };
     default:

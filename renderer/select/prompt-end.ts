@@ -89,12 +89,10 @@ function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'>
   }
   if (entry.decided_by !== 'person' || !matches) return elsewhere(entry, applied, sent);
   switch (entry.outcome) {
-    case 'allowed':
-      return {
-        ...decisionMark(entry),
-        text: `${t(`end.own.${sent.scope ?? 'once'}`)} ${applied}`,
-        own: true,
-      };
+    case 'allowed': {
+      const how = t(`end.own.${sent.scope ?? 'once'}`);
+      return { ...decisionMark(entry), text: `${how} ${applied}`, own: true };
+    }
     case 'denied':
       return {
         ...decisionMark(entry),

@@ -62,6 +62,8 @@ export function promptFacts(interaction: InteractionView, shape: PromptShape, no
     case 'unshowable':
       break;
   }
+  if (shape.kind === 'command' && interaction.rule === null)
+    facts.push(fact(t('fact.rules'), t('fact.rules.none.command')));
   if (shape.kind !== 'question') facts.push(fact(t('fact.deadline'), deadlineText(interaction, now)));
   return facts;
 }

@@ -60,6 +60,18 @@ const steps = {
     scenario: 'prompt-command',
     run: (page) => page.getByRole('button', { name: 'Deny with reason…' }).click(),
   },
+  'prompt-rule-form': {
+    scenario: 'prompt-rule',
+    run: async (page) => {
+      await page.waitForFunction(() => performance.now() > 1_500);
+      await page.getByRole('button', { name: 'Allow with a rule…' }).click();
+      await page.getByRole('button', { name: 'This folder' }).click();
+    },
+  },
+  'prompt-edit-form': {
+    scenario: 'prompt-rule',
+    run: (page) => page.getByRole('button', { name: 'Change it first…' }).click(),
+  },
   'prompt-raw': {
     scenario: 'prompt-command',
     run: (page) => page.getByRole('button', { name: 'Raw JSON' }).click(),
@@ -165,6 +177,11 @@ const plain = [
   'enrol-not-seen',
   'settings',
   'settings-parked',
+  'prompt-rule',
+  'prompt-rule-form',
+  'prompt-edit-form',
+  'settings-rules',
+  'settings-rules-none',
   'settings-agents',
   'settings-notifications',
   'settings-general',

@@ -4,14 +4,14 @@ import { t } from '../../i18n/t.ts';
 import { isTextField, pressed, shortcuts, shortcutText } from '../../keys.ts';
 import { commandLines, rawJson, showHidden } from '../../select/code-text.ts';
 import { promptFacts } from '../../select/prompt-facts.ts';
-import { bindingOf } from '../../select/prompt-queue.ts';
+import { agentName, bindingOf } from '../../select/prompt-queue.ts';
 import { promptShape, type PromptShape } from '../../select/prompt-shape.ts';
 import { useNow, useServices, useView } from '../../services.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { VisibleText } from '../../ui/visible-text.tsx';
 import { useHeading } from '../shell/go.tsx';
-import { ActionNote, PromptActions } from './prompt-actions.tsx';
+import { ActionNote, PromptActions, type PromptForm } from './prompt-actions.tsx';
 import { PromptHead } from './prompt-head.tsx';
 import { PromptInput, PromptWarnings } from './prompt-input.tsx';
 import { usePrompt } from './use-prompt.ts';
@@ -39,11 +39,12 @@ const hasDetail = (shape: PromptShape): boolean => shape.kind === 'unshowable';
 /** A permission: the input whole, what was measured about it, what the agent wrote, and the answers. */
 export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailProps): ReactElement {
   const { link } = useServices();
-  const shape = promptShape(interaction, bindingOf(useView(), interaction.binding));
+  const view = useView();
+  const shape = promptShape(interaction, bindingOf(view, interaction.binding));
   const prompt = usePrompt(interaction);
   const heading = useHeading();
   const [raw, setRaw] = useState(false);
-  const [reasonOpen, setReasonOpen] = useState(false);
+  const [form, setForm] = useState<PromptForm>(null);
   const unshowable = shape.kind === 'unshowable';
 
   const onKey = (event: React.KeyboardEvent): void => {
@@ -59,7 +60,7 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
     if (is('raw')) return run(() => setRaw(!raw));
     if (isTextField(event.target)) return;
     if (is('deny')) return run(() => prompt.answer({ kind: 'deny' }, 'key'));
-    if (is('denyReason')) return run(() => setReasonOpen(prompt.blocked('deny') === null));
+    if (is('denyReason')) return run(() => setForm(prompt.blocked('deny') === null ? 'reason' : null));
     if (unshowable) return;
     if (is('allowOnce')) return run(() => prompt.answer({ kind: 'allow', scope: 'once' }, 'key'));
     if (is('allowTurn')) return run(() => prompt.answer({ kind: 'allow', scope: 'turn' }, 'key'));
@@ -106,8 +107,10 @@ export function PermissionDetail({ interaction, onLater, onNeighbour }: DetailPr
         <PromptActions
           prompt={prompt}
           unshowable={unshowable}
-          reasonOpen={reasonOpen}
-          onReason={setReasonOpen}
+          interaction={interaction}
+          agent={agentName(view, interaction.binding, interaction.harness)}
+          form={form}
+          onForm={setForm}
           onLater={onLater}
         />
       </div>

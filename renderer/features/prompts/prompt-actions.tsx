@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
+import type { InteractionView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
 import { pressed, shortcuts } from '../../keys.ts';
 import { mark } from '../../select/mark.ts';
@@ -6,6 +7,7 @@ import { unconfirmedAfter } from '../../select/prompt-guard.ts';
 import { useServices } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
+import { EditForm, RuleForm } from './rule-forms.tsx';
 import type { PromptHandle } from './use-prompt.ts';
 
 /** The line above the buttons: why Allow waits, that the answer is under way, why it was refused. */
@@ -68,22 +70,32 @@ export interface PromptActionsProps {
   readonly prompt: PromptHandle;
   /** Nothing to allow: only Deny and Later. */
   readonly unshowable: boolean;
-  readonly reasonOpen: boolean;
-  readonly onReason: (open: boolean) => void;
+  readonly interaction: InteractionView;
+  readonly agent: string;
+  readonly form: PromptForm;
+  readonly onForm: (form: PromptForm) => void;
   readonly onLater: () => void;
 }
 
-/** Allow once, Allow for this Turn, Deny, Deny with reason, Later: in this order, none a default. */
+/** What is open in the place of the buttons. */
+export type PromptForm = 'reason' | 'rule' | 'edit' | null;
+
+/** Allow once, for this Turn, with a rule or changed, Deny, Deny with reason, Later: in this order, none a default. */
 export function PromptActions({
   prompt,
   unshowable,
-  reasonOpen,
-  onReason,
+  interaction,
+  agent,
+  form,
+  onForm,
   onLater,
 }: PromptActionsProps): ReactElement {
   const deny = prompt.blocked('deny');
   const allow = prompt.blocked('allow');
-  if (reasonOpen) return <ReasonForm prompt={prompt} onClose={() => onReason(false)} />;
+  const close = (): void => onForm(null);
+  if (form === 'reason') return <ReasonForm prompt={prompt} onClose={close} />;
+  if (form === 'rule') return <RuleForm {...{ prompt, interaction, agent }} onClose={close} />;
+  if (form === 'edit') return <EditForm {...{ prompt, interaction }} onClose={close} />;
   return (
     <div className="actions">
       {unshowable ? null : (
@@ -104,6 +116,16 @@ export function PromptActions({
           >
             {t('prompt.allow_turn')}
           </Button>
+          {interaction.rule === null ? null : (
+            <Button kind="half" blocked={allow} onPress={() => onForm('rule')}>
+              {t('prompt.allow_rule')}
+            </Button>
+          )}
+          {interaction.editable === null || interaction.subject.kind !== 'command' ? null : (
+            <Button kind="half" blocked={allow} onPress={() => onForm('edit')}>
+              {t('prompt.edit')}
+            </Button>
+          )}
           <span className="gap" />
         </>
       )}
@@ -115,7 +137,7 @@ export function PromptActions({
       >
         {t('prompt.deny')}
       </Button>
-      <Button kind="half" shortcut={shortcuts.denyReason} blocked={deny} onPress={() => onReason(true)}>
+      <Button kind="half" shortcut={shortcuts.denyReason} blocked={deny} onPress={() => onForm('reason')}>
         {t('prompt.deny_reason')}
       </Button>
       <Button kind="ghost half end" shortcut={shortcuts.later} onPress={onLater}>

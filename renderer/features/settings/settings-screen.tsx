@@ -7,10 +7,12 @@ import { Screen } from '../shell/screen.tsx';
 import { AgentsTab } from './agents-tab.tsx';
 import { BindingsTab } from './bindings-tab.tsx';
 import { GeneralTab, NotificationsTab } from './general-tab.tsx';
+import { RulesTab } from './rules-tab.tsx';
 
 const panels: Record<SettingsTab, () => ReactElement> = {
   bindings: BindingsTab,
   agents: AgentsTab,
+  rules: RulesTab,
   notifications: NotificationsTab,
   general: GeneralTab,
 };

@@ -6,6 +6,7 @@ import type {
   HarnessView,
   HistoryEntry,
   InteractionView,
+  Rule,
   TurnView,
   View,
 } from '../../../src/contract/view.ts';
@@ -126,6 +127,31 @@ export const turn = (over: Partial<TurnView> & Pick<TurnView, 'run_id' | 'title'
   entries: 0,
   ...over,
 });
+
+export const rule = (over: Partial<Rule> & Pick<Rule, 'id' | 'match'>): Rule => ({
+  ...{ binding: 'billing-service', harness: 'claude_sdk', tool: 'Bash', scope: 'folder' },
+  ...{ created_at: ago(9 * 3_600), expires_at: ago(-6 * 86_400), used: 0, last_used_at: null },
+  ...over,
+});
+
+const rules: Rule[] = [
+  rule({ id: 'rule-test', match: 'npm test', used: 31, last_used_at: ago(1_800) }),
+  rule({
+    id: 'rule-lint',
+    match: 'npm run lint',
+    used: 1,
+    last_used_at: ago(80_000),
+    scope: 'session',
+    expires_at: null,
+  }),
+  rule({
+    id: 'rule-docs',
+    match: '{"query":"settlement windows"}',
+    tool: 'mcp__docs__search',
+    binding: 'docs-site',
+    expires_at: null,
+  }),
+];
 
 export const interaction = (
   over: Partial<InteractionView> & Pick<InteractionView, 'id' | 'subject'>,
@@ -485,7 +511,7 @@ export const view = (over: Partial<View> = {}): View => ({
   cleanup: [cleanup],
   transfers: [],
   history: [...history],
-  rules: [],
+  rules,
   enrolments: [],
   credential_store: 'keychain',
   health: [],

@@ -228,6 +228,16 @@ const quiet = view({
   cleanup: [],
 });
 
+/** One plain command, of an agent that takes another one. */
+const ruledPrompt = interaction({
+  id: 'p-ruled',
+  subject: { kind: 'command', command: 'npm run migrate -- --env test', cwd: null },
+  since: ago(300),
+  reason: 'The ledger tests need the new columns.',
+  rule: { tool: 'Bash', match: 'npm run migrate -- --env test' },
+  editable: { command: 'npm run migrate -- --env test' },
+});
+
 export const scenarios: Readonly<Record<string, Scenario>> = {
   home: { view: view(), hash: '#/', journals },
   'home-quiet': { view: quiet, hash: '#/' },
@@ -392,6 +402,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   doctor: { view: view({ health }), hash: '#/doctor', checks },
   ...enrolScenarios,
   settings: { view: view(), hash: '#/settings/bindings' },
+  'prompt-rule': {
+    view: view({ interactions: [ruledPrompt, ...view().interactions] }),
+    hash: '#/prompt/p-ruled',
+  },
+  'settings-rules': { view: view(), hash: '#/settings/rules' },
+  'settings-rules-none': { view: view({ rules: [] }), hash: '#/settings/rules' },
   'settings-agents': { view: view(), hash: '#/settings/agents' },
   'settings-notifications': { view: view(), hash: '#/settings/notifications' },
   'settings-general': { view: view(), hash: '#/settings/general' },

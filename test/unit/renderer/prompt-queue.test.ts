@@ -171,7 +171,7 @@ describe('what is asked', () => {
       shape({ kind: 'command', command: 'ls', cwd: null }),
       now,
     );
-    expect(facts.map((fact) => fact.label)).toEqual(['Runs as', 'Deadline']);
+    expect(facts.map((fact) => fact.label)).toEqual(['Runs as', 'Rules', 'Deadline']);
   });
 });
 

@@ -1,0 +1,48 @@
+import type { Text } from './t.ts';
+
+/** Rules: how one is made, the list of them, who answers instead of a person. Part of `en`. */
+export const enRules = {
+  'prompt.allow_rule': 'Allow with a rule…',
+  'prompt.edit': 'Change it first…',
+  'rule.covers': 'The rule allows exactly this',
+  'rule.covers.tool': '{tool} by {agent}, in {binding}. Anything that differs is asked.',
+  'rule.scope': 'Where it applies',
+  'rule.scope.session': 'This Session',
+  'rule.scope.folder': 'This folder',
+  'rule.end': 'How long',
+  'rule.end.week': '7 days',
+  'rule.end.month': '30 days',
+  'rule.end.none': 'No end',
+  'rule.allow': 'Allow and save the rule',
+  'rule.edit.label': 'What it runs instead',
+  'rule.edit.same': 'Change the command, or go back and allow it as it is.',
+  'rule.edit.allow': 'Allow once, changed',
+  'fact.rules': 'Rules',
+  'fact.rules.none.command':
+    'Commands with &&, |, ; or > and those with hidden characters are always asked. No rule can cover this one.',
+  'settings.rules': 'Rules',
+  'rules.lead': 'A rule answers one exact request for you. Chained commands are always asked.',
+  'rules.none': 'No rules. You are asked each time.',
+  'rules.allow': 'Allow',
+  'rules.where.turn': 'In {binding}, for one Turn',
+  'rules.where.session': 'In {binding}, for one Session',
+  'rules.where.folder': 'In {binding}',
+  'rules.unused': 'Not used yet, made {at}',
+  'rules.used': {
+    one: 'Used {count} time, last {at}',
+    other: 'Used {count} times, last {at}',
+  },
+  'rules.ends': 'ends in {left}',
+  'rules.no_end': 'no end',
+  'rules.remove': 'Remove',
+  'rules.remove.label': 'Remove the rule for {match}',
+  'rules.remove_all': 'Remove all',
+  'rules.remove_all.title': {
+    one: 'Remove {count} rule?',
+    other: 'Remove {count} rules?',
+  },
+  'rules.remove_all.text': 'You are asked each time from now on. What was allowed before stays as it was.',
+  'rules.remove_all.act': { one: 'Remove {count} rule', other: 'Remove {count} rules' },
+  'history.rule.saved': 'Rule saved: {title}',
+  'history.rule.removed': 'Rule removed: {title}',
+} as const satisfies Readonly<Record<string, Text>>;

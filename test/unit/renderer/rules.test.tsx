@@ -1,0 +1,87 @@
+// @vitest-environment happy-dom
+import { act, fireEvent, screen } from '@testing-library/react';
+import { describe, expect, test } from 'vitest';
+import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
+import { scenarios, type Scenario } from '../../support/renderer-fixture/scenarios.ts';
+
+const scenario = (name: string): Scenario => {
+  const found = scenarios[name];
+  if (!found) throw new Error(`no scenario ${name}`);
+  return found;
+};
+const click = (element: Element): Promise<void> => act(async () => void fireEvent.click(element));
+const press = (name: string): Promise<void> => click(buttonNamed(name));
+async function asked(): Promise<TestWindow> {
+  const window = await renderWindow(scenario('prompt-rule'));
+  await window.readToTheEnd();
+  await window.wait(1_000);
+  return window;
+}
+
+describe('a rule', () => {
+  test('is shown whole before it is saved, and saved with the answer', async () => {
+    const window = await asked();
+    await press('Allow with a rule…');
+    expect(document.querySelector('.rule-match')?.textContent).toBe('npm run migrate -- --env test');
+    expect(window.answers()).toEqual([]);
+    await press('This folder');
+    await press('30 days');
+    await press('Allow and save the rule');
+    const answer = { kind: 'allow', scope: 'folder', days: 30 };
+    expect(window.answers()).toEqual([{ id: 'p-ruled', answer }]);
+  });
+
+  test('is for the Session unless the person says otherwise, and going back saves none', async () => {
+    const window = await asked();
+    await press('Allow with a rule…');
+    await press('Go back');
+    expect(window.answers()).toEqual([]);
+    await press('Allow with a rule…');
+    await press('Allow and save the rule');
+    expect(window.answers()).toEqual([{ id: 'p-ruled', answer: { kind: 'allow', scope: 'session' } }]);
+  });
+
+  test('cannot be made before the end was on screen, nor where none can cover the request', async () => {
+    const window = await renderWindow(scenario('prompt-rule'));
+    await window.wait(1_000);
+    await press('Allow with a rule…');
+    expect(document.querySelector('.rule-match')).toBeNull();
+    const chained = await renderWindow(scenario('prompt-command'));
+    await chained.readToTheEnd();
+    await chained.wait(1_000);
+    expect(() => buttonNamed('Allow with a rule…')).toThrow();
+    expect(document.body.textContent).toContain('No rule can cover this one.');
+  });
+
+  test('another command is allowed once, with all that the agent asked beside it', async () => {
+    const window = await asked();
+    await press('Change it first…');
+    await press('Allow once, changed');
+    expect(window.answers()).toEqual([]);
+    const field = screen.getByLabelText('What it runs instead');
+    await act(async () => fireEvent.change(field, { target: { value: 'npm run migrate -- --dry' } }));
+    await press('Allow once, changed');
+    const input = { command: 'npm run migrate -- --dry' };
+    expect(window.answers()).toEqual([{ id: 'p-ruled', answer: { kind: 'allow', scope: 'once', input } }]);
+  });
+});
+
+describe('the list of rules', () => {
+  test('says what each allows and where, and removes one or all', async () => {
+    const window = await renderWindow(scenario('settings-rules'));
+    const text = document.querySelector('#settings-panel')?.textContent ?? '';
+    for (const part of ['npm test', 'In billing-service', 'Used 31 times', 'ends in 6 days', 'Not used yet'])
+      expect(text).toContain(part);
+    const calls = (): unknown[] => window.calls.filter(({ name }) => name.startsWith('rule.'));
+    await click(document.querySelectorAll('.rule-row button')[0] ?? document.body);
+    expect(calls()).toMatchObject([{ name: 'rule.remove', request: { id: 'rule-test' } }]);
+    await press('Remove all');
+    await press('Remove 3 rules');
+    expect(calls()[1]).toMatchObject({ name: 'rule.remove_all' });
+  });
+
+  test('an empty one says what that means', async () => {
+    await renderWindow(scenario('settings-rules-none'));
+    expect(document.body.textContent).toContain('No rules. You are asked each time.');
+  });
+});
