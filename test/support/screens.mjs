@@ -178,8 +178,6 @@ const plain = [
   'settings',
   'settings-parked',
   'prompt-rule',
-  'prompt-rule-form',
-  'prompt-edit-form',
   'settings-rules',
   'settings-rules-none',
   'settings-agents',

@@ -2,6 +2,7 @@ import { useState, type ReactElement } from 'react';
 import type { Rule } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
 import { mark } from '../../select/mark.ts';
+import { agentName } from '../../select/prompt-queue.ts';
 import { at, moment, span } from '../../select/time-words.ts';
 import { useAct, useNow, useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
@@ -49,6 +50,7 @@ function RuleRow({ rule }: { readonly rule: Rule }): ReactElement {
   const now = useNow();
   const { link } = useServices();
   const act = useAct();
+  const agent = agentName(useView(), rule.binding, rule.harness);
   const used =
     rule.last_used_at === null
       ? t('rules.unused', { at: moment(at(rule.created_at), now) })
@@ -65,7 +67,7 @@ function RuleRow({ rule }: { readonly rule: Rule }): ReactElement {
           <span className="chip">{rule.tool}</span>
         </p>
         <p className="tnum">
-          {t(`rules.where.${rule.scope}`, { binding: rule.binding })} · {rule.harness} · {used}
+          {t(`rules.where.${rule.scope}`, { binding: rule.binding })} · {agent} · {used}
         </p>
       </div>
       <div className="acts">
