@@ -100,6 +100,8 @@ export function planLaunch(request: PrepareRequest): PlannedLaunch {
         // Work that begins by itself would be a Turn that nobody asked for; endless retries would be one without end.
         'features.goals': false,
         'features.unbounded_connection_retries': false,
+        // What is typed into a running command is not asked about, so under "ask" a command has no terminal.
+        ...(policy === 'ask' ? { 'features.unified_exec_tty': false } : {}),
         // Questions reach the person outside the planning mode too.
         'features.default_mode_request_user_input': true,
         suppress_unstable_features_warning: true,

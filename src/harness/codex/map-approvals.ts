@@ -26,8 +26,9 @@ const decision = (answer: PermissionAnswer): unknown => ({
   decision: answer.kind === 'allow' ? 'accept' : 'decline',
 });
 
-/** A command, or the network access of one. */
+/** A command, the network access of one, or what is to be typed into one that runs. */
 export function mapCommand(key: string, request: CommandApproval): MappedPermission {
+  if (request.kind === 'writeStdin') return mapTyping(key, request);
   const network = request.networkApprovalContext;
   const command = request.command ? innerCommand(request.command) : null;
   const subject: NativeSubject = network
@@ -47,6 +48,14 @@ export function mapCommand(key: string, request: CommandApproval): MappedPermiss
     }),
     reply: decision,
   };
+}
+
+/** Not shown as a command: what is typed goes to a program whose state nobody here knows. */
+function mapTyping(key: string, request: CommandApproval): MappedPermission {
+  const input = { typed: request.command ?? '', cwd: request.cwd ?? null };
+  const subject: NativeSubject = { kind: 'tool', name: 'write_stdin', server: null, input };
+  const title = `Type into a running command: ${request.command ?? ''}`;
+  return { permission: permission(key, 'write_stdin', title, request, subject, input), reply: decision };
 }
 
 /** A file change with its diff. `grantRoot` asks for a whole folder, so it is named first. */

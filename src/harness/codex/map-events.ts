@@ -64,6 +64,8 @@ export class EventMapper {
         return note.params.summaryIndex > 0 ? [{ type: 'thinking', payload: { text: '\n\n' } }] : [];
       case 'item/commandExecution/outputDelta':
         return this.tools.output(note.params.itemId, note.params.delta);
+      case 'item/commandExecution/terminalInteraction':
+        return note.params.stdin === '' ? [] : [{ type: 'notice', text: typed(note.params.stdin) }];
       case 'item/fileChange/patchUpdated':
         this.tools.patched(note.params.itemId, note.params.changes);
         return [];
@@ -164,4 +166,12 @@ function announcement(
 ): Extract<HarnessEvent, { type: 'output_message' }> {
   const known = phase === 'commentary' || phase === 'final_answer' ? { phase } : {};
   return { type: 'output_message', payload: { id, status, ...known } };
+}
+
+const TYPED_LIMIT = 200;
+
+/** The person allowed a command and not what is typed into it later. */
+function typed(stdin: string): string {
+  const short = stdin.length > TYPED_LIMIT ? `${stdin.slice(0, TYPED_LIMIT)} …` : stdin;
+  return `The agent typed into a running command: ${short.trimEnd()}`;
 }

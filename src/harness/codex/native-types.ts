@@ -206,6 +206,7 @@ export const notification = z.discriminatedUnion('method', [
   on('item/reasoning/summaryPartAdded', z.object({ ...where, itemId: text, summaryIndex: z.number() })),
   on('item/reasoning/textDelta', z.object({ ...where, itemId: text, delta: text })),
   on('item/commandExecution/outputDelta', z.object({ ...where, itemId: text, delta: text })),
+  on('item/commandExecution/terminalInteraction', z.object({ ...where, itemId: text, stdin: text })),
   on('item/fileChange/patchUpdated', z.object({ ...where, itemId: text, changes: z.array(fileUpdate) })),
   on(
     'thread/tokenUsage/updated',
@@ -223,6 +224,8 @@ const option = z.object({ label: text, description: maybeText });
 
 const commandApproval = z.object({
   ...where,
+  /** `command`, or `writeStdin`: input for a command that runs already. */
+  kind: maybeText,
   itemId: text,
   reason: maybeText,
   command: maybeText,

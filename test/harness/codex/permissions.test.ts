@@ -165,6 +165,53 @@ describe('permissions', () => {
     expect(third).not.toEqual(first);
   });
 
+  const typing = (about: { readonly lastTool: string }): Record<string, unknown> => ({
+    steps: [
+      {
+        tool: 'write_stdin',
+        id: 'call_2',
+        input: {
+          session_id: Number(/session ID (\d+)/.exec(about.lastTool)?.[1] ?? 0),
+          chars: 'touch typed\n',
+        },
+      },
+    ],
+  });
+
+  codexTest(
+    'under ask no command has a terminal, since nobody would be asked what is typed there',
+    async (bed) => {
+      bed.model.setScenario([command('sh', { tty: true, yield_time_ms: 300 }), { make: typing }, done]);
+      const { output } = await bed.run(await bed.ready(), 'Work');
+      expect(output.all('permission')).toEqual([]);
+      expect(bed.model.calls[1]?.about.lastTool).toContain('disabled');
+      expect(await isThere(join(bed.workspace, 'typed'))).toBe(false);
+    },
+  );
+
+  codexTest('what is typed into a command outside the sandbox is asked as what it is', async (bed) => {
+    const outside = { sandbox_permissions: 'require_escalated', justification: 'I must' };
+    bed.model.setScenario([
+      command('sh', { tty: true, yield_time_ms: 300, ...outside }),
+      { make: typing },
+      done,
+    ]);
+    const { output, turn } = await bed.start(await bed.ready({}, { policy: 'accept_edits' }), 'Work');
+    await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
+    const { request } = await output.next('permission', 1);
+    expect(request).toMatchObject({ tool: 'write_stdin', subject: { kind: 'tool', name: 'write_stdin' } });
+    expect(JSON.stringify(request.subject)).toContain('touch typed');
+    await turn.submitPermission?.(request.key, { kind: 'deny', message: null });
+    await output.end();
+    expect(await isThere(join(bed.workspace, 'typed'))).toBe(false);
+  });
+
+  codexTest('what is typed into a command in the sandbox is shown to the person', async (bed) => {
+    bed.model.setScenario([command('sh', { tty: true, yield_time_ms: 300 }), { make: typing }, done]);
+    const { output } = await bed.run(await bed.ready({}, { policy: 'accept_edits' }), 'Work');
+    expect(output.all('notice').some((event) => event.text.includes('touch typed'))).toBe(true);
+  });
+
   codexTest('under unattended nothing is asked', async (bed) => {
     const outside = join(bed.root, 'outside.txt');
     bed.model.setScenario([command(`echo out > ${outside}`), done]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { mapCommand } from '../../../../src/harness/codex/map-approvals.ts';
 import { mapFailure } from '../../../../src/harness/codex/map-failures.ts';
 import { mapInput } from '../../../../src/harness/codex/map-input.ts';
 import { mapElicitation } from '../../../../src/harness/codex/map-questions.ts';
@@ -54,6 +55,36 @@ describe('a failure', () => {
     const { error, ...rest } = mapFailure({ message: 'unauthorized badRequest', codexErrorInfo });
     expect(error).toBe('unauthorized badRequest');
     expect(rest).toEqual(expected);
+  });
+});
+
+describe('a permission', () => {
+  const base = { threadId: 't', turnId: 'u', itemId: 'i' };
+
+  test('for the network names the host and not only the command', () => {
+    const networkApprovalContext = { host: 'example.org', protocol: 'https' };
+    const { permission, reply } = mapCommand('k', { ...base, command: 'curl x', networkApprovalContext });
+    expect(permission).toMatchObject({
+      title: 'Connect to example.org',
+      subject: { kind: 'network', host: 'example.org', port: null, protocol: 'https' },
+      input: { command: 'curl x', network: networkApprovalContext },
+    });
+    expect(permission.input).not.toHaveProperty('item_id');
+    expect(reply({ kind: 'allow' })).toEqual({ decision: 'accept' });
+    for (const answer of [{ kind: 'deny', message: null }, { kind: 'expired' }] as const)
+      expect(reply(answer)).toEqual({ decision: 'decline' });
+  });
+
+  test('for what is typed is never shown as a command', () => {
+    const { permission } = mapCommand('k', { ...base, kind: 'writeStdin', command: 'write_stdin rm' });
+    expect(permission.subject.kind).toBe('tool');
+  });
+
+  test('too large to repeat is described, and still whole for the person', () => {
+    const command = `echo ${'x'.repeat(300_000)}`;
+    const { permission } = mapCommand('k', { ...base, command });
+    expect(permission.payload).toEqual({ item_id: 'i', input_omitted: 'too large' });
+    expect(permission.subject).toMatchObject({ command });
   });
 });
 
