@@ -1,73 +1,31 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { historySchema, type HarnessView, type HistoryEntry, type View } from '../contract/view.ts';
+import { historySchema, type HistoryEntry, type View } from '../contract/view.ts';
 import { defaultSettings, settingsSchema, type CommandResult } from '../contract/commands.ts';
 import { AuditLog } from '../observe/audit.ts';
 import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
-import type { Logger } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
-import type { Clock } from '../platform/clock.ts';
-import { systemEnvironment } from '../platform/environment.ts';
-import type { Random } from '../platform/random.ts';
-import { LocalSteps } from '../workspace/preparation-steps.ts';
-import { LocalWorkspace } from '../workspace/local-workspace.ts';
-import { WIRE_VERSION } from '../protocol/version.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
 import { privateFolder } from '../store/atomic-file.ts';
 import { InstanceLock } from '../store/instance-lock.ts';
-import type { StatePaths } from '../store/paths.ts';
 import { JsonDocument } from '../store/settings.ts';
-import { SavedRules } from './saved-rules.ts';
-import { BoundRuntime, type BindingPorts, type BindingTarget } from './binding.ts';
+import { bindingPorts } from './binding-ports.ts';
+import { BoundRuntime, type BindingTarget } from './binding.ts';
 import { runCommand, type CommandHandlers } from './command-gate.ts';
 import { createHandlers } from './commands.ts';
-import type { Config } from './config.ts';
 import { ControlServer } from './control-server.ts';
-import { Receipts, type BindingReceipt } from '../enrol/receipt.ts';
-import type { CredentialDesk } from './credentials.ts';
-import { enrolledTarget, type EnrolledBindings } from './enrolled-binding.ts';
-import { EnrolmentDesk } from './enrolments.ts';
+import type { DaemonOptions, HarnessSource } from './daemon-options.ts';
+import { buildView, noteAgents, noteFolders } from './daemon-view.ts';
+import type { EnrolmentDesk } from './enrolments.ts';
 import type { LocalCoreHost } from './local-core.ts';
 import { Orphans } from './orphans.ts';
 import { Projection } from './projection.ts';
+import { SavedRules } from './saved-rules.ts';
+import { enrolmentDeskOf, serveEnrolled } from './served-enrolments.ts';
 import { ViewPublisher } from './view-publisher.ts';
 
-/** The Harnesses of this machine, as the composition built them. */
-export interface HarnessSource {
-  /** As last probed, sorted by kind. */
-  offered(): readonly OfferedHarness[];
-  /** Probes all again; resolves when done. */
-  refresh(): Promise<void>;
-  onChange(listener: () => void): void;
-  close(): void;
-}
-
-export interface DaemonOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly paths: StatePaths;
-  readonly version: string;
-  readonly config: Config;
-  readonly credentials: CredentialDesk;
-  /** Where the log lies, for `logs.tail`. */
-  createHarnesses(ledger: ProcessLedger): Promise<HarnessSource>;
-  /** Masks what this process was given as secrets. */
-  readonly redactor?: Redactor;
-  /** Bindings to serve besides the local Core. */
-  readonly targets: readonly BindingTarget[];
-  /** Enrolled bindings to serve; none by default. */
-  readonly enrolled?: EnrolledBindings;
-  /** Null: no local Core. */
-  createLocalCore: ((daemon: Daemon) => Promise<LocalCoreHost>) | null;
-}
-
 const keptHistory = 500;
-/** In the view, which front ends get again and again; the rest is on disk. */
-const shownHistory = 200;
 
 /**
  * The composition root: builds everything from plain arguments, publishes the view, and ends only when what it
@@ -94,7 +52,7 @@ export class Daemon {
   #control: ControlServer | null = null;
   #state: View['runtime']['state'] = 'starting';
   #paused = false;
-  readonly #startedAt: string;
+  readonly startedAt: string;
 
   private constructor(
     options: DaemonOptions,
@@ -111,8 +69,8 @@ export class Daemon {
     this.harnesses = harnesses;
     this.settings = settings;
     this.rules = rules;
-    this.#startedAt = new Date(clock.now()).toISOString();
-    this.publisher = new ViewPublisher(clock, () => this.#buildView());
+    this.startedAt = new Date(clock.now()).toISOString();
+    this.publisher = new ViewPublisher(clock, () => buildView(this));
     const changed = (): void => this.publisher.changed();
     this.health = new Health(clock, changed);
     this.redactor = options.redactor ?? new Redactor();
@@ -132,7 +90,7 @@ export class Daemon {
       projection: this.projection,
       health: this.health,
     });
-    this.enrolments = this.#enrolmentDesk();
+    this.enrolments = enrolmentDeskOf(this);
     this.#handlers = createHandlers(this);
     options.credentials.attach(this.health, () => this.#needsCredentials());
     harnesses.onChange(() => this.#harnessesChanged());
@@ -184,7 +142,7 @@ export class Daemon {
     return bound?.target.name ?? null;
   }
 
-  get #userAgent(): string {
+  get userAgent(): string {
     return `agent-runtime/${this.options.version}`;
   }
   get paused(): boolean {
@@ -194,51 +152,15 @@ export class Daemon {
     return this.#state;
   }
 
-  bindingPorts(): BindingPorts {
-    const { clock, random, logger, version, config, paths } = this.options;
-    const { policy, answered_by: answeredBy, timeout_seconds: seconds } = config.interactions;
-    return {
-      clock,
-      random,
-      logger,
-      version,
-      userAgent: this.#userAgent,
-      interactions: { policy, answeredBy, timeoutMs: seconds === undefined ? null : seconds * 1_000 },
-      rules: this.rules.book,
-      executorIdleMs: config.limits.executor_idle_seconds * 1_000,
-      harnesses: (target) => this.offeredTo(target.local),
-      stateDir: async (sessionId) => {
-        const folder = join(paths.sessions, safeName(sessionId));
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        return folder;
-      },
-      workspace: ({ workspace: root, environmentId, sessionId }) => {
-        const stateDir = join(paths.environments, safeName(environmentId));
-        return new LocalWorkspace({
-          root,
-          stateDir,
-          logger,
-          createSteps: (files) =>
-            new LocalSteps({
-              ports: { clock, random, ledger: this.#ledger },
-              environment: systemEnvironment,
-              root,
-              stateDir,
-              identity: { environmentId, sessionId },
-              operatorFile: null,
-              files,
-            }),
-        });
-      },
-      paused: () => this.#paused,
-      onFact: (binding, fact) => this.#onFact(binding, fact),
-      onChange: () => this.#onLinkChange(),
-    };
-  }
-
   /** Adds a binding and starts serving it. */
   serve(target: BindingTarget, key = target.name): BoundRuntime {
-    const bound = new BoundRuntime(target, this.bindingPorts());
+    const bound = new BoundRuntime(
+      target,
+      bindingPorts(this, this.#ledger, {
+        onFact: (binding, fact) => this.#onFact(binding, fact),
+        onChange: () => this.#onLinkChange(),
+      }),
+    );
     this.bindings.set(key, bound);
     bound.link.start();
     this.publisher.changed();
@@ -255,50 +177,10 @@ export class Daemon {
     this.publisher.changed();
   }
 
-  #serveEnrolled(receipt: BindingReceipt): void {
-    const known = this.bindings.get(receipt.name);
-    // Enrolled again with a fresh key: it connects with that one.
-    if (known) return void (known.serving || this.#reconnect(known));
-    const { clock, credentials } = this.options;
-    const register = (secret: string): void => this.redactor.register(secret);
-    this.serve(enrolledTarget(receipt, { credentials, clock, userAgent: this.#userAgent, register }));
-  }
-
-  /** Ends the connection with all it owns, then connects anew. */
-  async #reconnect(bound: BoundRuntime): Promise<void> {
+  /** Ends the connection of a binding with all it owns, then connects anew. */
+  async reconnect(bound: BoundRuntime): Promise<void> {
     await bound.link.stop();
     if (this.#state !== 'stopping') bound.link.start();
-  }
-
-  #enrolmentDesk(): EnrolmentDesk {
-    const { clock, random, logger, credentials, paths } = this.options;
-    return new EnrolmentDesk({
-      clock,
-      random,
-      logger,
-      credentials,
-      userAgent: this.#userAgent,
-      receipts: new Receipts(paths.environments, random),
-      state: paths.root,
-      otherFolders: () => {
-        const folders = new Map<string, string>();
-        for (const { target } of this.bindings.values()) {
-          if (!target.enrolled && target.workspace) folders.set(target.name, target.workspace.workspace);
-        }
-        return [...folders].map(([binding, folder]) => ({ binding, folder }));
-      },
-      register: (secret) => this.redactor.register(secret),
-      serve: (receipt) => {
-        this.#serveEnrolled(receipt);
-        return true;
-      },
-      unserve: (name) => this.unserve(name),
-      restart: async (name) => {
-        const bound = this.bindings.get(name);
-        if (bound) await this.#reconnect(bound);
-      },
-      onChange: () => this.publisher.changed(),
-    });
   }
 
   /** Every front end's command comes in here. */
@@ -368,7 +250,7 @@ export class Daemon {
     await this.orphans.reap();
     for (const target of options.targets) this.serve(target);
     const { receipts, unreadable } = options.enrolled ?? { receipts: [], unreadable: [] };
-    for (const receipt of receipts) this.#serveEnrolled(receipt);
+    for (const receipt of receipts) serveEnrolled(this, receipt);
     if (unreadable.length > 0) {
       const folders = unreadable.join(', ');
       this.health.raise('binding_unreadable', `The receipt of a binding cannot be read: ${folders}.`);
@@ -377,12 +259,12 @@ export class Daemon {
     this.#state = 'running';
     void options.credentials.probe();
     options.logger.info('daemon.started', { version: options.version, bindings: this.bindings.size });
-    this.#noteAgents();
+    noteAgents(this);
     this.publisher.changed();
   }
 
   #harnessesChanged(): void {
-    this.#noteAgents();
+    noteAgents(this);
     for (const bound of this.bindings.values()) bound.link.beatNow();
     this.publisher.changed();
   }
@@ -390,15 +272,6 @@ export class Daemon {
   /** The local Core and a bootstrap file need no keychain; an enrolled binding does. */
   #needsCredentials(): boolean {
     return [...this.bindings.values()].some((bound) => bound.target.expectedUrl !== null);
-  }
-
-  #noteAgents(): void {
-    const real = this.harnesses.offered().filter(({ adapter }) => adapter.kind !== 'demo');
-    if (real.some(({ probe }) => probe.available)) return this.health.clear('no_agent');
-    const reason = real
-      .map(({ adapter, probe }) => `${adapter.name}: ${probe.reason ?? 'not available'}`)
-      .join(' ');
-    this.health.raise('no_agent', reason === '' ? 'No agent was found on this machine.' : reason);
   }
 
   #onFact(binding: BoundRuntime, fact: RuntimeFact): void {
@@ -417,20 +290,7 @@ export class Daemon {
   }
 
   #onLinkChange(): void {
-    const bound = [...this.bindings.values()];
-    const unusable = bound.find(({ folder }) => folder === 'unusable');
-    const readOnly = bound.find(({ folder }) => folder === 'read_only');
-    const tell = (
-      code: 'workspace_unusable' | 'workspace_read_only',
-      found: BoundRuntime | undefined,
-    ): void => {
-      if (!found) return this.health.clear(code);
-      const folder = found.target.workspace?.workspace ?? found.target.name;
-      const what = code === 'workspace_unusable' ? 'is missing or cannot be opened' : 'can only be read';
-      this.health.raise(code, `The folder ${folder} ${what}.`);
-    };
-    tell('workspace_unusable', unusable);
-    tell('workspace_read_only', readOnly);
+    noteFolders(this);
     this.publisher.changed();
   }
 
@@ -458,47 +318,4 @@ export class Daemon {
     const named = (this.options.config.harnesses ?? []).some((harness) => harness.adapter === 'demo');
     return this.harnesses.offered().filter(({ adapter }) => local || named || adapter.kind !== 'demo');
   }
-
-  #harnessViews(local: boolean): HarnessView[] {
-    return this.offeredTo(local).map(({ adapter, probe }) => ({
-      kind: adapter.kind,
-      name: adapter.name,
-      available: probe.available && !this.#paused,
-      version: probe.version,
-      reason: probe.reason,
-      capabilities: { ...probe.capabilities },
-    }));
-  }
-
-  #buildView(): Omit<View, 'revision'> {
-    const external = [...this.bindings.values()]
-      .filter((bound) => !bound.target.local)
-      .map((bound) => bound.view(this.#harnessViews(false)));
-    const local = this.local?.view(this.#harnessViews(true));
-    return {
-      runtime: {
-        state: this.#state,
-        version: this.options.version,
-        wire_version: WIRE_VERSION,
-        started_at: this.#startedAt,
-      },
-      bindings: local ? [...external, local] : external,
-      turns: [...this.projection.turns, ...(this.local?.queued() ?? [])],
-      interactions: [...this.projection.interactions],
-      cleanup: [...this.projection.cleanup],
-      transfers: [...this.projection.transfers],
-      history: this.#history.slice(-shownHistory),
-      rules: this.rules.view,
-      enrolments: [...this.enrolments.views],
-      credential_store: this.options.credentials.store?.backend ?? null,
-      health: this.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
-      drops: { ...this.projection.drops },
-    };
-  }
-}
-
-/** Session ids come from Core: only what is a plain name becomes a folder as it is. */
-function safeName(sessionId: string): string {
-  if (/^[A-Za-z0-9-]{1,64}$/.test(sessionId)) return sessionId;
-  return `x${Buffer.from(sessionId, 'utf8').toString('hex').slice(0, 120)}`;
 }

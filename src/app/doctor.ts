@@ -4,7 +4,7 @@ import { failureSentence } from './connection-words.ts';
 import type { StatePaths } from '../store/paths.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { CredentialDesk } from './credentials.ts';
-import type { HarnessSource } from './daemon.ts';
+import type { HarnessSource } from './daemon-options.ts';
 
 type Check = CommandAnswer<'doctor.run'>['checks'][number];
 
