@@ -3,7 +3,7 @@ import type { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
-import type { Secrets } from '../enrol/enrolment.ts';
+import type { Secrets } from '../enrol/enrolment-ports.ts';
 import {
   MemoryCredentialStore,
   unavailable,

@@ -1,6 +1,8 @@
 import { parseRemoteUrl } from '../enrol/addresses.ts';
 import { parseCredential } from '../enrol/credential-file.ts';
-import { Enrolment, folderRefusals, type EnrolmentPorts } from '../enrol/enrolment.ts';
+import { Enrolment } from '../enrol/enrolment.ts';
+import type { EnrolmentPorts } from '../enrol/enrolment-ports.ts';
+import { folderRefusals } from '../enrol/refusals.ts';
 import { invitationOf, readGrant, readInvitation, type Invitation } from '../enrol/invitation.ts';
 import { accountOf, isBindingName, type BindingReceipt, type Receipts } from '../enrol/receipt.ts';
 import { rotateSecret } from '../enrol/rotation.ts';

@@ -2,21 +2,18 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeError, fault, rejected } from '../observe/errors.ts';
 import { permanent } from '../observe/failure.ts';
-import type { Logger } from '../observe/logger.ts';
-import { delay, type Clock } from '../platform/clock.ts';
-import type { Random } from '../platform/random.ts';
-import type { CredentialResult } from '../store/credential-store.ts';
+import { delay } from '../platform/clock.ts';
 import type { CoreAddress } from './addresses.ts';
 import type { ExecutorCredential } from './credential-file.ts';
+import type { EnrolmentPlan, EnrolmentPorts } from './enrolment-ports.ts';
 import {
   advanceEnrolment,
   type EnrolEvent,
   type EnrolProblem,
   type EnrolState,
   type EnrolStep,
-  type EnrolWay,
 } from './enrolment-state.ts';
-import { judgeFolder, provideFolder, type FolderFinding, type FolderRules } from './folder-rules.ts';
+import { judgeFolder, provideFolder, type FolderFinding } from './folder-rules.ts';
 import type { Invitation } from './invitation.ts';
 import {
   askConnected,
@@ -27,48 +24,11 @@ import {
   type EnrolFailure,
   type Enrollment,
 } from './machine-calls.ts';
-import { accountOf, isBindingName, type BindingReceipt, type Receipts } from './receipt.ts';
+import { accountOf, isBindingName, type BindingReceipt } from './receipt.ts';
+import { folderRefusals, otherKey, requireStored } from './refusals.ts';
 
 /** Confirming the connection (machine-connection 5.1): once a second, milliseconds. Not confirmed is not fatal. */
 export const connectionCheck = { every: 1_000, most: 45_000 } as const;
-
-/** Secrets by account, as the store of this machine keeps them. */
-export interface Secrets {
-  get(account: string): Promise<CredentialResult<string | null>>;
-  /** `lasting`: nobody else has it, so that it must outlive this process. */
-  set(account: string, secret: string, lasting: boolean): Promise<CredentialResult<void>>;
-  delete(account: string): Promise<CredentialResult<boolean>>;
-}
-
-export interface EnrolmentPorts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly userAgent: string;
-  readonly receipts: Receipts;
-  readonly secrets: Secrets;
-  /** The home folder, our own state, and the folders of the bindings of other Environments. */
-  folderRules(environmentId: string): Promise<Omit<FolderRules, 'mayCreate'>>;
-  /** Told of every secret before it is used, so that it can be masked. */
-  register(secret: string): void;
-  /** Serves the binding from now on; false where no Runtime runs that could. */
-  serve(receipt: BindingReceipt): boolean;
-  onChange(): void;
-}
-
-/** What would be bound, to whom. Nothing of it is a secret. */
-export interface EnrolmentPlan {
-  readonly way: EnrolWay;
-  readonly address: CoreAddress;
-  readonly environmentId: string;
-  readonly keyId: string;
-  /** The folder as the Session names it; null where only the enrolment itself will tell. */
-  readonly frozenFolder: string | null;
-  readonly coreVersion: string | null;
-  readonly harness: string | null;
-  /** End of the invitation, Unix milliseconds. */
-  readonly expiresAt: number | null;
-}
 
 /** A folder name of Core's that stands for whatever was bound here (environment-workspace 3). */
 const anyFolder = '/workspace';
@@ -384,30 +344,3 @@ async function sameFolder(one: string, other: string): Promise<boolean> {
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);
   return (await real(one)) === (await real(other));
 }
-
-export const otherKey = (): RuntimeError =>
-  rejected(
-    'other_key_bound',
-    'Another key is bound to this Environment, and stays so. Rotate that key instead of using a second one.',
-  );
-
-/** @throws RuntimeError `credential_store_unavailable`: nothing was read or changed, and nobody asked anything. */
-export function requireStored<T>(result: CredentialResult<T>): T {
-  if (result.kind === 'ok') return result.value;
-  throw rejected(
-    'credential_store_unavailable',
-    'The credential store did not answer. Nothing was read or changed. Unlock or start the system keychain and try again, or choose a file for the credential.',
-  );
-}
-
-export const folderRefusals: Readonly<Record<NonNullable<FolderFinding['refusal']>, string>> = {
-  not_absolute: 'The folder must be given whole, from the root on, and in its plain form.',
-  root: 'The root of the disk cannot be bound. Choose a folder of its own.',
-  home: 'Your home folder itself cannot be bound. Choose a folder in it.',
-  holds_home: 'This folder contains your home folder and cannot be bound.',
-  own_state: 'This folder belongs to this app’s own state and cannot be bound.',
-  holds_own_state: 'This folder contains this app’s own state and cannot be bound.',
-  not_a_folder: 'This is not a folder.',
-  missing: 'This folder does not exist. Create it, then try again.',
-  unreachable: 'This folder cannot be looked at: a part of the way is a broken link or not permitted.',
-};

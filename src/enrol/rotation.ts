@@ -2,9 +2,10 @@ import { rejected } from '../observe/errors.ts';
 import { permanent, type Failure } from '../observe/failure.ts';
 import { parseRemoteUrl } from './addresses.ts';
 import type { ExecutorCredential } from './credential-file.ts';
-import { otherKey, requireStored, type Secrets } from './enrolment.ts';
+import type { Secrets } from './enrolment-ports.ts';
 import { enroll, type CallPorts } from './machine-calls.ts';
 import { accountOf, type BindingReceipt } from './receipt.ts';
+import { otherKey, requireStored } from './refusals.ts';
 
 /**
  * `enroll` once more for a binding that has its receipt: at a start, and for a rotated key. Whatever Core answers must
