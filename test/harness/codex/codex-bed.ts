@@ -7,7 +7,7 @@ import { test } from 'vitest';
 import { CodexAdapter, type CodexPorts } from '../../../src/harness/codex/adapter.ts';
 import { ProgramMemory } from '../../../src/harness/codex/program.ts';
 import { LoginPath } from '../../../src/harness/process/login-env.ts';
-import { silentLogger } from '../../../src/observe/logger.ts';
+import type { LogFields, Logger } from '../../../src/observe/logger.ts';
 import { ProcessLedger } from '../../../src/ownership/process-ledger.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Environment } from '../../../src/platform/environment.ts';
@@ -29,6 +29,8 @@ export const CANARY = 'canary-key-of-the-person';
 const memory = new ProgramMemory();
 
 export class CodexBed extends Bed {
+  /** What was logged, a line for each. */
+  readonly log: readonly string[];
   readonly model: FakeOpenAI;
   readonly ports: CodexPorts;
   readonly home: string;
@@ -39,11 +41,13 @@ export class CodexBed extends Bed {
     ports: CodexPorts;
     model: FakeOpenAI;
     home: string;
+    log: readonly string[];
   }) {
     super(parts.root, parts.ledger, parts.adapter);
     this.ports = parts.ports;
     this.model = parts.model;
     this.home = parts.home;
+    this.log = parts.log;
   }
   override async close(): Promise<void> {
     await super.close();
@@ -104,10 +108,11 @@ ${options.tables ?? ''}
     get: (name) => variables[name],
     all: () => variables,
   };
+  const log: string[] = [];
   const ports: CodexPorts = {
     clock: systemClock,
     random: systemRandom,
-    logger: silentLogger,
+    logger: recordingLogger(log),
     ledger,
     environment,
     homeDir: home,
@@ -121,7 +126,15 @@ ${options.tables ?? ''}
     args: options.args ?? [],
     env: options.env ?? {},
   });
-  return new CodexBed({ root, ledger, adapter, ports, model, home });
+  return new CodexBed({ root, ledger, adapter, ports, model, home, log });
+}
+
+function recordingLogger(lines: string[]): Logger {
+  const record = (event: string, fields: LogFields = {}): void => {
+    lines.push(JSON.stringify({ event, ...fields }));
+  };
+  const logger: Logger = { error: record, warn: record, info: record, debug: record, with: () => logger };
+  return logger;
 }
 
 /** A test with the real program on a bed of its own; the bed's leak check is part of the test. */

@@ -42,6 +42,8 @@ describe('what a command of the agent sees', () => {
     expect(env).not.toContain('SCRIPTED_KEY');
     expect(env).toContain('PATH=');
     expect(commandLines).not.toContain(CANARY);
+    expect(bed.log.join('\n')).toContain('harness.process_started');
+    expect(bed.log.join('\n')).not.toContain(CANARY);
   });
 
   codexTest('are the prepared variables, which no command line has', async (bed) => {

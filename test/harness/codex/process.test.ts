@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -189,6 +190,24 @@ describe('looking for the program', () => {
       expect(probe).toMatchObject({ available: false, version: '0.171.0' });
       expect(probe.reason).toContain('codex login');
       expect(await bed.prepare()).toEqual({ kind: 'failed', message: probe.reason });
+    },
+    { signedOut: true, fresh: true },
+  );
+
+  codexTest(
+    'sees a sign-in and its end, and never the key',
+    async (bed) => {
+      const KEY = 'sk-canary-of-the-account';
+      const codexCommand = (...args: readonly string[]): void => {
+        const env = { PATH: process.env['PATH'] ?? '', HOME: bed.home, CODEX_HOME: bed.home };
+        execFileSync(codex ?? '', args, { env, input: `${KEY}\n`, stdio: ['pipe', 'ignore', 'ignore'] });
+      };
+      codexCommand('login', '--with-api-key');
+      const probe = await bed.adapter.probe();
+      expect(probe).toMatchObject({ available: true, reason: null });
+      codexCommand('logout');
+      expect(await bed.adapter.probe()).toMatchObject({ available: false });
+      expect(bed.log.join('\n')).not.toContain(KEY);
     },
     { signedOut: true, fresh: true },
   );

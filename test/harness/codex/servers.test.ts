@@ -126,6 +126,16 @@ describe('MCP servers over HTTP', () => {
     });
   });
 
+  codexTest('ask for nothing under unattended', async (bed) => {
+    await withMcp({}, async (mcp) => {
+      bed.model.setScenario([call('order'), done]);
+      const prepared = { mcpServers: [http(mcp.url)] };
+      const { output } = await bed.run(await bed.ready({}, { prepared, policy: 'unattended' }), 'Order');
+      expect(output.all('permission')).toEqual([]);
+      expect(bed.model.calls.at(-1)?.about.lastTool).toContain('ordered');
+    });
+  });
+
   codexTest('offer their allowed tools alone', async (bed) => {
     await withMcp({}, async (mcp) => {
       bed.model.setScenario([call('broken'), call('echo'), done]);
