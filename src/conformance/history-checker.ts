@@ -13,6 +13,8 @@ import type { ScriptFrame } from './scenario.ts';
 export interface HistoryRule {
   readonly name: string;
   readonly says: string;
+  /** Compares with what the Harness saw: a history without that (a packaged app from outside) is not judged by it. */
+  readonly native?: true;
   judge(events: readonly HistoryEvent[]): string[];
 }
 
@@ -22,7 +24,10 @@ export interface BrokenRule {
 }
 
 export function checkHistory(events: readonly HistoryEvent[]): readonly BrokenRule[] {
-  return historyRules.flatMap((rule) => rule.judge(events).map((why) => ({ rule: rule.name, why })));
+  const native = events.some(({ by }) => by === 'harness');
+  return historyRules
+    .filter((rule) => native || !rule.native)
+    .flatMap((rule) => rule.judge(events).map((why) => ({ rule: rule.name, why })));
 }
 
 type Said = Extract<HistoryEvent, { does: 'says' }>;
@@ -111,9 +116,11 @@ export const historyRules: readonly HistoryRule[] = [
     judge: (events) => {
       const wrong: string[] = [];
       const turns = new Set<string>();
+      // A Run that was asked for counts where nobody recorded what began natively.
+      const native = events.some(({ by }) => by === 'harness');
       for (const event of events) {
         if (event.does === 'opens') turns.clear();
-        if (event.does === 'says' && event.frame.type === 'prompt_request')
+        if (event.does === 'says' && (!native || event.frame.type === 'prompt_request'))
           turns.add(startedRun(event.frame) ?? '');
         if (event.does === 'starts') turns.add(event.run);
         if (event.does === 'hears' && runOutput.has(event.frame.type) && !turns.has(event.frame.id))
@@ -179,6 +186,7 @@ export const historyRules: readonly HistoryRule[] = [
   },
   {
     name: 'one decision',
+    native: true,
     says: 'A prompt is decided natively at most once, by the answer whose giver is told so, and by no two givers.',
     judge: (events) => judgeDecisions(events),
   },
@@ -208,6 +216,7 @@ export const historyRules: readonly HistoryRule[] = [
   },
   {
     name: 'input receipts',
+    native: true,
     says: 'Written is said once and after the write, accepted after consumption; an input is delivered once unless not ready.',
     judge: judgeInputs,
   },
@@ -278,6 +287,7 @@ export const historyRules: readonly HistoryRule[] = [
   },
   {
     name: 'text in order',
+    native: true,
     says: 'Core hears the text of a Run from its beginning, in order, without a gap, numbered from 1 upward.',
     judge: (events) => judgeText(events),
   },
