@@ -1,6 +1,7 @@
 import { enEnrol } from './en-enrol.ts';
 import { enPrompts } from './en-prompts.ts';
 import { enRules } from './en-rules.ts';
+import { enTransfers } from './en-transfers.ts';
 import { enTurns } from './en-turns.ts';
 import type { Text } from './t.ts';
 
@@ -13,6 +14,7 @@ export const en = {
   ...enPrompts,
   ...enEnrol,
   ...enRules,
+  ...enTransfers,
 
   'app.name': 'Agent Runtime',
   'title.needs_you': {

@@ -119,6 +119,9 @@ export class BoundRuntime {
   retryCleanup(id: string): Promise<boolean | null> {
     return this.#router?.retryCleanup(id) ?? Promise.resolve(null);
   }
+  stopPreparation(id: string): boolean {
+    return this.#router?.stopPreparation(id) ?? false;
+  }
   forceCleanup(id: string): boolean {
     return this.#router?.forceCleanup(id) ?? false;
   }

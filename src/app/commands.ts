@@ -114,6 +114,12 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       throw rejected('not_found', 'There is nothing left to clean up under this id.');
     },
 
+    'transfer.stop': ({ id }) => {
+      if (![...daemon.bindings.values()].some((bound) => bound.stopPreparation(id))) {
+        throw rejected('not_found', 'There is no step of a preparation under way under this id.');
+      }
+      return Promise.resolve(done);
+    },
     'rule.remove': ({ id }) => {
       if (!daemon.rules.remove(id)) throw rejected('not_found', 'There is no rule of this id.');
       return Promise.resolve(done);

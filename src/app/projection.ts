@@ -195,11 +195,15 @@ export class Projection {
       case 'agent_started':
         return;
       case 'transfer': {
-        const { kind, id, state, bytes, total } = fact;
-        this.#transfers.set(`${binding.name} ${kind} ${id}`, {
+        const { kind, id, state, bytes, total, step = null } = fact;
+        const key = `${binding.name} ${kind} ${id}`;
+        const since = this.#transfers.get(key)?.since ?? this.#now();
+        this.#transfers.set(key, {
           id,
           binding: binding.name,
           kind,
+          step,
+          since,
           state,
           bytes,
           total,

@@ -5,6 +5,8 @@
 export const ipcChannels = {
   /** invoke(name, request) -> CommandResult */
   command: 'agent-runtime:command',
+  /** invoke() -> the path that the person chose in the system's own dialogue, or null */
+  chooseFolder: 'agent-runtime:choose-folder',
   /** main -> window: a View */
   view: 'agent-runtime:view',
   /** main -> window: something the shell asks the window to show */
@@ -14,6 +16,7 @@ export const ipcChannels = {
 /** The one object the preload exposes as `window.agentRuntime`. */
 export interface WindowBridge {
   command(name: string, request: unknown): Promise<unknown>;
+  chooseFolder(): Promise<unknown>;
   onView(listener: (view: unknown) => void): () => void;
   onShow(listener: (show: unknown) => void): () => void;
   readonly platform: 'linux' | 'darwin' | 'win32';

@@ -107,6 +107,8 @@ export const commands = {
     request: z.strictObject({ id, answer: answerSchema }),
     answer: z.object({ outcome: z.enum(historyOutcomes) }),
   },
+  /** Stops a step of a preparation that Core asked for; Core is told that it did not complete. */
+  'transfer.stop': { request: z.strictObject({ id }), answer: done },
   'rule.remove': { request: z.strictObject({ id }), answer: done },
   'rule.remove_all': { request: empty, answer: z.object({ removed: z.number().int() }) },
   'runtime.pause': { request: empty, answer: done },

@@ -221,6 +221,9 @@ export const transferViewSchema = z.object({
   id: z.string(),
   binding: z.string(),
   kind: z.enum(['read', 'write', 'export', 'prepare']),
+  /** Which step of a preparation: `file` `skill` `plugin` `configure` `npm` `python` `setup` `finalize`; else null. */
+  step: z.string().nullable(),
+  since: time,
   state: z.enum(['receiving', 'applying', 'sending', 'unknown']),
   bytes: z.number(),
   total: z.number().nullable(),

@@ -76,6 +76,15 @@ export class BodyPlace<R, About> {
     this.#held = { transfer, about, attempts: 0 };
   }
 
+  /** A person ends it: what is received is refused, what is applied is asked to stop. False: it is not here. */
+  stop(id: string): boolean {
+    const held = this.#held;
+    if (held?.transfer.id !== id || held.transfer.state === 'unknown') return false;
+    held.transfer.refuse('stopped');
+    held.transfer.cancel();
+    return true;
+  }
+
   /** Ends what is still received and waits for what is applied. `stop` asks that to end, too. */
   async end(stop: boolean): Promise<void> {
     const held = this.#held;

@@ -13,6 +13,8 @@ export type BodyRefusal =
   | 'time'
   | 'shutdown'
   | 'undeliverable'
+  /** A person stopped it. */
+  | 'stopped'
   /** The state folder could not hold it. */
   | 'storage';
 
@@ -23,6 +25,8 @@ export interface TransferInit<R> {
   readonly ports: RuntimePorts;
   readonly kind: 'write' | 'prepare';
   readonly id: string;
+  /** For a person: which step of a preparation. */
+  readonly step?: string;
   readonly size: number;
   /** Empty where there is no body. */
   readonly sha256: string;
@@ -185,10 +189,11 @@ export class BodyTransfer<R> {
   }
 
   #show(bytes = 0): void {
-    const { kind, size, ports } = this.#init;
+    const { kind, size, ports, step } = this.#init;
     const state = this.#state.state;
     if (state === 'ended') return;
-    ports.facts({ type: 'transfer', kind, id: this.id, state, bytes, total: size });
+    const more = step === undefined ? {} : { step };
+    ports.facts({ type: 'transfer', kind, id: this.id, state, bytes, total: size, ...more });
   }
 }
 

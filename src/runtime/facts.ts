@@ -80,6 +80,8 @@ export type RuntimeFact =
       readonly type: 'transfer';
       readonly kind: TransferKind;
       readonly id: string;
+      /** What a preparation does: its action, never a name or a command. */
+      readonly step?: string;
       readonly state: 'receiving' | 'applying' | 'sending' | 'unknown';
       readonly bytes: number;
       readonly total: number | null;

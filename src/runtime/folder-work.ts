@@ -110,6 +110,11 @@ export class FolderWork {
     return (await this.#writes.settle(transfer)) ?? this.#preparations.settle(transfer);
   }
 
+  /** A person stops a step of a preparation. False: none of that id is under way. */
+  stopPreparation(id: string): boolean {
+    return this.#preparations.stop(id);
+  }
+
   /** A person records it as gone. False: no such item here. */
   forceCleanup(id: string): boolean {
     const transfer = transferOf(id);

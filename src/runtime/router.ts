@@ -144,6 +144,11 @@ export class Router {
     return (await this.#executors.close(record, 'invalidated')).state === 'closed';
   }
 
+  /** A person stops a step of a preparation. False: none of that id is under way. */
+  stopPreparation(id: string): boolean {
+    return this.#folder.stopPreparation(id);
+  }
+
   /** A person records it as gone. False: no such item here, or nothing to force. */
   forceCleanup(id: string): boolean {
     if (this.#folder.forceCleanup(id)) return true;

@@ -76,6 +76,11 @@ export class RuntimePreparations {
     });
   }
 
+  /** A person stops the step. Core is told what became of it, as of every other end. */
+  stop(id: string): boolean {
+    return this.#place.stop(id);
+  }
+
   /** A person decided. */
   force(id: string): boolean {
     return this.#place.force(id);
@@ -97,6 +102,7 @@ export class RuntimePreparations {
     const hasBody = begin.action !== 'initialize' && begin.action !== 'finalize';
     const init = {
       id,
+      step: stepOf(begin),
       size: begin.size_bytes,
       sha256: begin.sha256,
       createBody: hasBody ? () => workspace.spool(id) : null,
@@ -127,10 +133,9 @@ export class RuntimePreparations {
         settled: false,
         why: asError(error).name,
       }));
-    const step = begin.action === 'initialize' ? begin.initialization.action : begin.action;
     const ms = Math.round(clock.monotonic() - started);
     const why = result.kind === 'completed' ? null : result.why;
-    logger.info('prepare.ended', { id, step, kind: result.kind, ms, why });
+    logger.info('prepare.ended', { id, step: stepOf(begin), kind: result.kind, ms, why });
     switch (result.kind) {
       case 'completed':
         return {
@@ -173,4 +178,7 @@ export class RuntimePreparations {
 }
 
 const refusalCode = (why: BodyRefusal): RuntimePrepareRejectionCode =>
-  why === 'storage' ? 'runtime_preparation_rejected' : 'invalid_request';
+  why === 'storage' || why === 'stopped' ? 'runtime_preparation_rejected' : 'invalid_request';
+
+const stepOf = (begin: RuntimePrepareBegin): string =>
+  begin.action === 'initialize' ? begin.initialization.action : begin.action;

@@ -178,6 +178,7 @@ const plain = [
   'settings',
   'settings-parked',
   'prompt-rule',
+  'home-transfers',
   'settings-rules',
   'settings-rules-none',
   'settings-agents',

@@ -13,6 +13,7 @@ import { Screen } from '../shell/screen.tsx';
 import { EndedTurnRow, TurnRow } from '../turns/turn-row.tsx';
 import { Connections } from './connections.tsx';
 import { NeedsYou } from './needs-you.tsx';
+import { Transfers } from './transfers.tsx';
 
 /** Home is a queue: what needs the person, what runs, who is connected, what did not settle. */
 export function HomeScreen(): ReactElement {
@@ -43,6 +44,7 @@ export function HomeScreen(): ReactElement {
         </div>
         <div className="stack sections">
           <Connections />
+          <Transfers />
           <Cleanup items={view.cleanup} />
         </div>
       </div>

@@ -1,6 +1,6 @@
 import type { CommandAnswer } from '../../../src/contract/commands.ts';
 import type { JournalEntry } from '../../../src/contract/journal.ts';
-import type { View } from '../../../src/contract/view.ts';
+import type { TransferView, View } from '../../../src/contract/view.ts';
 import {
   ago,
   ahead,
@@ -228,6 +228,12 @@ const quiet = view({
   cleanup: [],
 });
 
+const transfer = (over: Partial<TransferView>): TransferView => ({
+  ...{ id: 't', binding: 'billing-service', kind: 'prepare', step: null, since: ago(60) },
+  ...{ state: 'receiving', bytes: 0, total: null },
+  ...over,
+});
+
 /** One plain command, of an agent that takes another one. */
 const ruledPrompt = interaction({
   id: 'p-ruled',
@@ -405,6 +411,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'prompt-rule': {
     view: view({ interactions: [ruledPrompt, ...view().interactions] }),
     hash: '#/prompt/p-ruled',
+  },
+  'home-transfers': {
+    view: view({
+      transfers: [
+        transfer({ id: 't1', step: 'npm', state: 'applying', since: ago(73) }),
+        transfer({ id: 't2', kind: 'write', bytes: 18_400_000, total: 52_428_800, since: ago(4) }),
+        transfer({ id: 't3', kind: 'read', state: 'sending', since: ago(0) }),
+      ],
+    }),
+    hash: '#/',
   },
   'settings-rules': { view: view(), hash: '#/settings/rules' },
   'settings-rules-none': { view: view({ rules: [] }), hash: '#/settings/rules' },

@@ -87,6 +87,7 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
     calls,
     bridge: {
       platform: 'linux',
+      chooseFolder: () => Promise.resolve('/home/user/projects/chosen'),
       async command(name, request): Promise<CommandResult> {
         calls.push({ name, request });
         if (closed) throw new Error('the other end is gone');

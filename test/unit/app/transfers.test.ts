@@ -7,8 +7,10 @@ const binding = { name: 'work', local: false };
 
 test('a transfer is in the view while it moves, and as cleanup while its outcome is unknown', () => {
   const history: HistoryEntry[] = [];
+  const clock = new FakeClock();
+  const since = new Date(clock.now()).toISOString();
   const projection = new Projection({
-    clock: new FakeClock(),
+    clock,
     onChange: () => undefined,
     onHistory: (entry) => history.push(entry),
   });
@@ -23,8 +25,8 @@ test('a transfer is in the view while it moves, and as cleanup while its outcome
     total: null,
   });
   expect(projection.transfers.map((transfer) => transferViewSchema.parse(transfer))).toEqual([
-    { id: 'w', binding: 'work', kind: 'write', state: 'receiving', bytes: 4, total: 10 },
-    { id: 'w', binding: 'work', kind: 'read', state: 'sending', bytes: 0, total: null },
+    { id: 'w', binding: 'work', kind: 'write', step: null, since, state: 'receiving', bytes: 4, total: 10 },
+    { id: 'w', binding: 'work', kind: 'read', step: null, since, state: 'sending', bytes: 0, total: null },
   ]);
   projection.observe(binding, { type: 'transfer_ended', kind: 'read', id: 'w' });
   projection.observe(binding, { ...moving, state: 'unknown', bytes: 10 });
