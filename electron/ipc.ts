@@ -1,4 +1,4 @@
-import { ipcMain, type BrowserWindow } from 'electron';
+import { BrowserWindow, dialog, ipcMain } from 'electron';
 import { ipcChannels } from '../src/contract/bridge.ts';
 import type { Show } from '../src/contract/channels.ts';
 import type { CommandResult } from '../src/contract/commands.ts';
@@ -24,6 +24,19 @@ export function serveCommands(ports: Ports): void {
       return ports.run(name, request);
     },
   );
+}
+
+/** The system's own dialogue for a folder. It answers with a path and decides nothing. */
+export function serveFolderDialog(ports: Pick<Ports, 'logger'>): void {
+  ipcMain.handle(ipcChannels.chooseFolder, async (event): Promise<string | null> => {
+    const window = BrowserWindow.fromWebContents(event.sender);
+    if (!window || !isOurFrame(event.sender, event.senderFrame)) {
+      ports.logger.warn('ipc.refused');
+      return null;
+    }
+    const chosen = await dialog.showOpenDialog(window, { properties: ['openDirectory', 'createDirectory'] });
+    return chosen.canceled ? null : (chosen.filePaths[0] ?? null);
+  });
 }
 
 /** Pushes the view to one window until it is gone. A page that loads (again) gets the whole view first. */

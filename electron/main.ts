@@ -8,7 +8,7 @@ import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
-import { pushView, serveCommands } from './ipc.ts';
+import { pushView, serveCommands, serveFolderDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
 import { PromptNotifications } from './notifications.ts';
 import { desktopOptions } from './options.ts';
@@ -89,6 +89,7 @@ class Desktop {
       logger,
     };
     serveCommands(ports);
+    serveFolderDialog(ports);
     this.#window = new MainWindow({
       folder: __dirname,
       icon: join(icons, 'app-icon-256.png'),

@@ -19,6 +19,8 @@ export interface WindowLink extends FrontEnd {
   onStatus(listener: (status: LinkStatus) => void): () => void;
   /** What tray, notification or menu asks the window to show. Never in the browser. */
   onShow(listener: (show: Show) => void): () => void;
+  /** The system's dialogue for a folder; null in the browser, which has none that gives a path. */
+  readonly chooseFolder: (() => Promise<string | null>) | null;
   readonly platform: 'linux' | 'darwin' | 'win32';
   readonly shell: 'desktop' | 'browser';
 }
@@ -68,6 +70,8 @@ export function isWindowBridge(value: unknown): value is WindowBridge {
   return (
     'command' in value &&
     typeof value.command === 'function' &&
+    'chooseFolder' in value &&
+    typeof value.chooseFolder === 'function' &&
     'onView' in value &&
     typeof value.onView === 'function' &&
     'onShow' in value &&
@@ -126,6 +130,10 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
     onView: (listener) => views.subscribe(listener),
     onStatus: (listener) => status.subscribe(listener),
     onShow: (listener) => shows.subscribe(listener),
+    chooseFolder: async () => {
+      const path = await bridge.chooseFolder().catch(() => null);
+      return typeof path === 'string' && path !== '' ? path : null;
+    },
     platform: bridge.platform,
     shell: 'desktop',
   };
@@ -215,6 +223,7 @@ export function openConsoleLink({ clock, connect, platform }: ConsoleOptions): W
     onStatus: (listener) => status.subscribe(listener),
     onShow: () => () => undefined,
     platform,
+    chooseFolder: null,
     shell: 'browser',
   };
 }

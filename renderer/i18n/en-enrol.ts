@@ -62,6 +62,7 @@ export const enEnrol = {
   'enrol.check.folder_frozen': 'The Session names it. Another folder needs another Session.',
   'enrol.check.folder_hint': 'Its whole path. It has to exist.',
   'enrol.check.folder_hint_made': 'Its whole path. It is made where it does not exist.',
+  'enrol.check.choose': 'Choose…',
   'enrol.check.look': 'Look at it',
   'enrol.check.name': 'Name here',
   'enrol.check.name_wrong': 'Letters, digits, dot, dash and underscore, at most 64; not “local”.',

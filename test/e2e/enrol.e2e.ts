@@ -78,6 +78,27 @@ test('a refused folder cannot be bound, and the reason stands there', async () =
   expect(core.paths).toEqual(['installation']);
 });
 
+test('with a credential file: the folder from the system’s own dialogue, the key in its field', async () => {
+  const { window, app } = bed;
+  const folder = join(await realpath(bed.home), 'site');
+  await mkdir(folder);
+  core.authority.offer({ environmentId, sessionId, workspaceDirectory: folder });
+  await app.evaluate(({ dialog }, path) => {
+    dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [path] });
+  }, folder);
+  await window.getByRole('link', { name: 'Enrol a binding' }).first().click();
+  await window.getByRole('button', { name: 'I have a credential file instead' }).click();
+  await window.getByLabel('Address of Core').fill(core.gateway.socketUrl);
+  await window.getByLabel('Environment').fill(environmentId);
+  await window.getByLabel('Credential file').fill(core.issue(sessionId));
+  await window.getByRole('button', { name: 'Read it' }).click();
+  await window.getByRole('button', { name: 'Choose…' }).click();
+  await expect(window.getByLabel('Name here')).toHaveValue('site');
+  await bed.picture('enrol-credential');
+  await window.getByRole('button', { name: 'Bind this folder' }).click();
+  await expect(window.getByText('Core sees it connected')).toBeVisible();
+});
+
 test('a binding that was enrolled in the terminal is served at once and after a restart of the app', async () => {
   const folder = join(await realpath(bed.home), 'site');
   await mkdir(folder);

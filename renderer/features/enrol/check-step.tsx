@@ -141,11 +141,20 @@ function FolderField({
   const id = useId();
   const [path, setPath] = useState(enrolment.folder?.asked ?? '');
   const looked = enrolment.folder?.asked === path;
-  const look = (): void => {
-    if (path === '' || looked) return;
+  const ask = (asked: string): void => {
     link
-      .call('enrol.folder', { id: enrolment.id, path })
+      .call('enrol.folder', { id: enrolment.id, path: asked })
       .then(onAnswer, (reason: unknown) => toasts.failed(reason));
+  };
+  const look = (): void => {
+    if (path !== '' && !looked) ask(path);
+  };
+  const { chooseFolder } = link;
+  const choose = async (): Promise<void> => {
+    const chosen = (await chooseFolder?.()) ?? null;
+    if (chosen === null) return;
+    setPath(chosen);
+    ask(chosen);
   };
   return (
     <div className="field">
@@ -165,9 +174,15 @@ function FolderField({
             if (event.key === 'Enter') look();
           }}
         />
-        <Button kind="tall" onPress={look}>
-          {t('enrol.check.look')}
-        </Button>
+        {chooseFolder === null ? (
+          <Button kind="tall" onPress={look}>
+            {t('enrol.check.look')}
+          </Button>
+        ) : (
+          <Button kind="tall" onPress={() => void choose()}>
+            {t('enrol.check.choose')}
+          </Button>
+        )}
       </div>
       <span id={`${id}-hint`} className="hint">
         {enrolment.way === 'grant' ? t('enrol.check.folder_hint_made') : t('enrol.check.folder_hint')}

@@ -96,9 +96,12 @@ describe('confirming', () => {
     const window = await open({ folder_frozen: false, folder: null, way: 'credential' });
     expect(buttonNamed('Bind this folder').getAttribute('aria-disabled')).toBe('true');
     await type('Folder', '/home/user/projects/handbook');
-    await press('Look at it');
+    await act(async () => void fireEvent.keyDown(screen.getByLabelText('Folder'), { key: 'Enter' }));
+    await press('Choose…');
+    await window.wait(0);
     expect(called(window, 'enrol.folder')).toEqual([
       { id: 'enrolment-1', path: '/home/user/projects/handbook' },
+      { id: 'enrolment-1', path: '/home/user/projects/chosen' },
     ]);
   });
 
