@@ -209,7 +209,7 @@ export const en = {
   'act.try_again': 'Try again',
   'act.show_cleanup': 'Show cleanup',
   'act.show_details': 'Show details',
-  'act.keep_in_memory': 'Keep it in memory for this run',
+  'act.keep_in_memory': 'Keep it in memory for this run…',
   'act.start': 'Start',
   'act.pause': 'Pause',
   'act.resume': 'Resume',
@@ -381,7 +381,8 @@ export const en = {
   'toast.paused': 'Paused. No new work is taken.',
   'toast.resumed': 'Resumed. New work is taken again.',
   'toast.started': 'Started.',
-  'toast.memory': 'The credential is kept in memory until the app ends.',
+  'toast.memory':
+    'Credentials are kept in memory until the app ends. Give this one again with “Rotate credential”.',
   'toast.recorded': 'Recorded as gone, by your word.',
 
   // Screen reader

@@ -70,7 +70,7 @@ async function credentialCheck({ credentials, bindings }: DoctorSubject): Promis
     ok: !needed,
     text: credentials.sentence,
     next: needed
-      ? 'Unlock or start it and try again, or keep credentials in memory for this run.'
+      ? 'Unlock or start it and try again, or choose another place for credentials in Settings.'
       : 'Nothing needs it now. To bind this machine to a Core later, unlock or start it.',
   };
 }

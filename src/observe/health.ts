@@ -13,7 +13,7 @@ interface HealthDefinition {
 export const healthItems = {
   credential_store_unavailable: {
     severity: 'error',
-    next: 'Unlock or start the system keychain and try again, or keep credentials in memory for this run.',
+    next: 'Unlock or start the system keychain and try again, or choose another place in Settings.',
   },
   workspace_unusable: {
     severity: 'error',

@@ -180,9 +180,10 @@ export function BindingActions({
           </Button>
           <Button
             kind="sm ghost"
-            onPress={() =>
-              act(() => link.call('credentials.choose', { choice: 'memory' }), t('toast.memory'))
-            }
+            onPress={() => {
+              act(() => link.call('credentials.choose', { choice: 'memory' }), t('toast.memory'));
+              router.go({ screen: 'settings', tab: 'bindings' }, 'heading');
+            }}
           >
             {t('act.keep_in_memory')}
           </Button>

@@ -434,7 +434,7 @@ describe('what the person can do elsewhere', () => {
 
   test('the choices without a credential store', async () => {
     const window = await renderWindow(scenarios['home-states'] ?? { view: view(), hash: '' });
-    await press('Keep it in memory for this run');
+    await press('Keep it in memory for this run…');
     expect(called(window, 'credentials.choose')).toEqual([{ choice: 'memory' }]);
   });
 
