@@ -123,7 +123,7 @@ function endText(bound: EnrolmentView): string {
 
 /** The running Runtime where there is one, else this process. */
 async function withEnroller(
-  { paths, parsed }: CommandContext,
+  { paths, parsed, output }: CommandContext,
   store: 'keychain' | 'file' | null,
   use: (enroller: Enroller) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -147,7 +147,10 @@ async function withEnroller(
       await client.call('credentials.choose', { choice: store === 'file' ? 'file' : 'retry' });
     return await use({
       read: (request) => client.call('enrol.read', request),
-      confirm: (id, name) => client.call('enrol.confirm', { id, name }),
+      confirm: (id, name) => {
+        output.message('Core is asked for up to 45 s whether it sees this machine.');
+        return client.call('enrol.confirm', { id, name });
+      },
       close: async (id) => void (await client.call('enrol.close', { id })),
     });
   } finally {
@@ -197,5 +200,8 @@ function storeOf(parsed: Parsed): 'keychain' | 'file' | null {
 }
 
 function errorOf({ code, message }: { code: string; message: string }): RuntimeError {
+  if (code === 'credential_store_unavailable') {
+    return rejected(code, `${message} --store file does that: anybody who runs as you can read it.`);
+  }
   return new RuntimeError('rejected', errorCodes.find((known) => known === code) ?? 'fault', message);
 }

@@ -150,6 +150,7 @@ describe('enroll without a running Runtime', () => {
     );
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'credential_store_unavailable' } });
+    expect(stdout).toContain('--store file');
     expect(stderr).not.toContain('Bound');
     expect(core.paths).toEqual(['installation']);
     expect(await readdir(machine.stateDir)).not.toContain('credentials.secrets.json');
