@@ -60,17 +60,13 @@ export function readInvitation(text: string): InvitationResult {
   if (text.length > invitationLimits.text) return fault('too_long');
   const linked = fromLink(text);
   if (linked) return linked;
-  const endpoints = new Map<string, CoreAddress>();
-  for (const [found] of text.matchAll(/https?:\/\/[^\s"'`<>|;(){},\\]+/g)) {
-    const address = parseEndpoint(withoutScript(found));
-    if (address) endpoints.set(address.coreUrl, address);
-  }
+  const { endpoints, unusable } = endpointsIn(text);
   const grants = grantsIn(text);
   const [address] = endpoints.values();
   const [grant] = grants;
   if (endpoints.size > 1) return fault('several_endpoints');
   if (grants.size > 1) return fault('several_grants');
-  if (!address) return fault('no_endpoint');
+  if (!address) return fault(unusable ? 'bad_endpoint' : 'no_endpoint');
   if (grant === undefined) return fault('no_grant');
   return invitationOf(address.coreUrl, grant);
 }
@@ -93,6 +89,24 @@ function fromLink(text: string): InvitationResult | null {
   if (more !== undefined) return fault('several_grants');
   if (endpoint === undefined) return fault('no_endpoint');
   return invitationOf(endpoint, grant ?? '');
+}
+
+/**
+ * Addresses of a Core: those that name a machine route, or, where there is none, bare origins (a command may carry
+ * other links). `unusable`: one names a machine route in a way that must not be used.
+ */
+function endpointsIn(text: string): { endpoints: Map<string, CoreAddress>; unusable: boolean } {
+  const named = new Map<string, CoreAddress>();
+  const bare = new Map<string, CoreAddress>();
+  let unusable = false;
+  for (const [found] of text.matchAll(/https?:\/\/[^\s"'`<>|;(){}[\],\\]+/g)) {
+    const url = withoutScript(found);
+    const route = url.includes('/api/v1');
+    const address = parseEndpoint(url);
+    if (address) (route ? named : bare).set(address.coreUrl, address);
+    else unusable ||= route;
+  }
+  return { endpoints: named.size > 0 ? named : bare, unusable };
 }
 
 /** The address of an install script stands for the Core that serves it. */

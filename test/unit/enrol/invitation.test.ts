@@ -34,6 +34,10 @@ describe('an invitation is found in', () => {
     ],
     ['a JSON file', JSON.stringify({ endpoint: `${base}/installation`, grant }, null, 2)],
     ['two lines', `${base}/installation\n${grant}\n`],
+    [
+      'a command with links to other pages',
+      `# see https://docs.example.com and https://example.com/help\nrun ${base}/installation ${grant}`,
+    ],
   ])('%s', (_name, text) => {
     expect(readInvitation(text)).toEqual({
       kind: 'ok',
@@ -59,7 +63,8 @@ describe('a text is refused with its reason', () => {
     ['an address alone', `${base}/installation`, 'no_grant'],
     ['two Cores', `${base} https://other.example.com/api/v1 ${grant}`, 'several_endpoints'],
     ['two codes', `${base} ${grant} ${other}`, 'several_grants'],
-    ['plain text to another machine', `http://core.example.com/api/v1 ${grant}`, 'no_endpoint'],
+    ['plain text to another machine', `http://core.example.com/api/v1 ${grant}`, 'bad_endpoint'],
+    ['another page of a Core', `https://core.example.com/docs ${grant}`, 'no_endpoint'],
     ['a word that only looks like a code', `${base} aGVsbG8gd29ybGQgaGVsbG8.c2lnbmF0dXJl`, 'no_grant'],
     ['far too much', 'x'.repeat(70_000), 'too_long'],
     ['a link without a code', `agent-runtime://enroll?endpoint=${encodeURIComponent(base)}`, 'no_grant'],
