@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.ts';
 import { asError } from '../../observe/errors.ts';
-import { within, type Clock } from '../../platform/clock.ts';
+import { delay, within, type Clock } from '../../platform/clock.ts';
 import type { CodexClient } from './client.ts';
 import { terminalsResult } from './native-types.ts';
 
@@ -12,6 +12,9 @@ export interface LeftoverPorts {
 
 const STEP_LIMIT_MS = 5_000;
 const CHILDREN_LIMIT_MS = 8_000;
+/** Together five seconds. */
+const LOOKS = 50;
+const LOOK_PAUSE_MS = 100;
 
 /** Sub-agents of a conversation and what they do. */
 export class Children {
@@ -72,14 +75,22 @@ export async function endLeftovers(
       if ((await terminals(client, thread)) === 0) continue;
       commands = true;
       await client.request('thread/backgroundTerminals/clean', { threadId: thread }, STEP_LIMIT_MS);
-      if ((await terminals(client, thread)) > 0)
-        return unsure('Codex did not end the commands of this Turn.');
+      if (!(await untilNone(ports, thread))) return unsure('Codex did not end the commands of this Turn.');
     }
     return { commands, problem: null };
   } catch (error) {
     logger.warn('codex.leftovers_unknown', { error: asError(error).name });
     return unsure('Codex did not say whether commands of this Turn still run.');
   }
+}
+
+/** A command is asked to end and ends a moment later. */
+async function untilNone({ client, clock }: LeftoverPorts, threadId: string): Promise<boolean> {
+  for (let looks = 0; looks < LOOKS; looks++) {
+    if ((await terminals(client, threadId)) === 0) return true;
+    await delay(clock, LOOK_PAUSE_MS);
+  }
+  return false;
 }
 
 async function terminals(client: CodexClient, threadId: string): Promise<number> {

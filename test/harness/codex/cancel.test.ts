@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 
 import { nativeSessionId } from '../../../src/protocol/run-output.ts';
-import { codexTest, eventually, running, type CodexBed } from './codex-bed.ts';
+import { codexTest, eventually, gone, running, type CodexBed } from './codex-bed.ts';
 
 const reusable = { kind: 'settled', reusable: true };
 
@@ -49,7 +49,7 @@ describe('cancelling', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     await turn.cancel();
     expect(await turn.settlement()).toEqual(reusable);
-    expect(await running('sleep', '2713')).toBeNull();
+    await gone('sleep', '2713');
     expect(output.all('tool_call').at(-1)?.payload).toMatchObject({ id: 'call_1', stage: 'after' });
     expect(bed.model.calls).toHaveLength(1);
     await nextWorks(bed, executor);
@@ -65,7 +65,7 @@ describe('cancelling', () => {
     await eventually(async () => (await running('sleep', '2712')) !== null);
     await turn.cancel();
     expect(await turn.settlement()).toEqual(reusable);
-    expect(await running('sleep', '2712')).toBeNull();
+    await gone('sleep', '2712');
     await nextWorks(bed, executor);
   });
 
@@ -83,7 +83,7 @@ describe('cancelling', () => {
     await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
     await output.end();
     expect(await turn.settlement()).toEqual(reusable);
-    expect(await running('sleep', '2711')).toBeNull();
+    await gone('sleep', '2711');
     expect(output.all('tool_call').at(-1)?.payload).toMatchObject({
       stage: 'after',
       observation: { status: 'failed' },
@@ -181,7 +181,7 @@ describe('cancelling', () => {
     await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
     await eventually(async () => (await running('sleep', '2710')) !== null);
     expect(await executor.close()).toEqual({ state: 'closed' });
-    expect(await running('sleep', '2710')).toBeNull();
+    await gone('sleep', '2710');
     expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
     await output.end();
   });

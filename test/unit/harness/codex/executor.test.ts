@@ -197,11 +197,12 @@ describe('the end of a Turn', () => {
   });
 
   test('with commands that stay makes the Executor unusable', async () => {
-    const { native, output, turn } = await bed();
+    const { clock, native, output, turn } = await bed();
     native.answer = () => ({ data: [{ itemId: 'c' }], nextCursor: null });
     native.say(completed());
-    const settlement = await turn.settlement();
-    expect(settlement).toMatchObject({ kind: 'settled', reusable: false });
+    const settling = turn.settlement();
+    await clock.advance(10_000);
+    expect(await settling).toMatchObject({ kind: 'settled', reusable: false });
     expect(output.types).toEqual(['done']);
   });
 
