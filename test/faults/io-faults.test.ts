@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -17,19 +17,25 @@ const lastingMoments = 16;
 const workers = 2;
 const leastFaults = 500;
 
-let script: { readonly file: string; remove(): Promise<void> };
+type Script = Awaited<ReturnType<typeof bundledScript>>;
+const scriptOf = (name: string): Promise<Script> =>
+  bundledScript(fileURLToPath(new URL(`../support/${name}`, import.meta.url)));
+let ofRuntime: Script;
+let ofFolder: Script;
 beforeAll(async () => {
-  script = await bundledScript(fileURLToPath(new URL('../support/fault-life.ts', import.meta.url)));
+  [ofRuntime, ofFolder] = await Promise.all([scriptOf('fault-life.ts'), scriptOf('fault-folder-life.ts')]);
 });
-afterAll(() => script.remove());
+afterAll(() => Promise.all([ofRuntime.remove(), ofFolder.remove()]));
 
 /** A process that lives one life after the other. */
 class Lives {
-  readonly #child = spawn(process.execPath, [script.file], { stdio: ['pipe', 'pipe', 'pipe'] });
-  readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string, undefined>;
   #stderr = '';
 
-  constructor() {
+  constructor(script: Script) {
+    this.#child = spawn(process.execPath, [script.file], { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.#child.stderr.on('data', (chunk) => (this.#stderr = (this.#stderr + String(chunk)).slice(-4_000)));
   }
 
@@ -79,47 +85,61 @@ function lasting(calls: readonly Call[]): Fault[] {
   );
 }
 
+/** Lives with every fault in turn; returns what came of them and how many faults there were, each alone. */
+async function step(script: Script, what: string): Promise<{ failures: string[]; alone: number }> {
+  const began = performance.now();
+  const pool = await Promise.all(
+    Array.from({ length: workers }, async () => {
+      const lives = new Lives(script);
+      expect((await lives.first()).problems).toEqual([]);
+      return lives;
+    }),
+  );
+  const counted = await pool[0]?.live([]);
+  expect(counted?.problems).toEqual([]);
+  const calls = counted?.calls ?? [];
+  const faults = [...single(calls), ...lasting(calls)];
+  const injected: Fault[] = [];
+  let alone = 0;
+  const failures: string[] = [];
+  let refused = 0;
+  await Promise.all(
+    pool.map(async (lives) => {
+      for (let fault = faults.shift(); fault; fault = faults.shift()) {
+        const report = await lives.live([fault]);
+        injected.push(...report.injected);
+        if (fault.site !== 'lasting') alone += report.injected.length;
+        if (report.refused !== null) refused++;
+        for (const problem of report.problems)
+          failures.push(`${fault.code} at ${fault.site} (${fault.occurrence}): ${problem}`);
+      }
+      await lives.close();
+    }),
+  );
+  const sites = new Set(injected.map(({ site }) => site)).size;
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  process.stdout.write(
+    `io faults, ${what}: ${alone} one at a time and ${injected.length - alone} that lasted, at ${sites} sites (${calls.length} calls a life); ${refused} starts refused with a sentence; ${seconds} s\n`,
+  );
+  return { failures, alone };
+}
+
 describe('every call to the system fails once', () => {
   test(
     'nothing ends the Runtime, nothing durable is lost, a later start works',
     { timeout: 400_000 },
     async () => {
-      const began = performance.now();
-      const pool = await Promise.all(
-        Array.from({ length: workers }, async () => {
-          const lives = new Lives();
-          expect((await lives.first()).problems).toEqual([]);
-          return lives;
-        }),
-      );
-      const counted = await pool[0]?.live([]);
-      expect(counted?.problems).toEqual([]);
-      const calls = counted?.calls ?? [];
-      const faults = [...single(calls), ...lasting(calls)];
-      const injected: Fault[] = [];
-      let alone = 0;
-      const failures: string[] = [];
-      let refused = 0;
-      await Promise.all(
-        pool.map(async (lives) => {
-          for (let fault = faults.shift(); fault; fault = faults.shift()) {
-            const report = await lives.live([fault]);
-            injected.push(...report.injected);
-            if (fault.site !== 'lasting') alone += report.injected.length;
-            if (report.refused !== null) refused++;
-            for (const problem of report.problems)
-              failures.push(`${fault.code} at ${fault.site} (${fault.occurrence}): ${problem}`);
-          }
-          await lives.close();
-        }),
-      );
-      const sites = new Set(injected.map(({ site }) => site)).size;
-      const seconds = Math.round((performance.now() - began) / 1_000);
-      process.stdout.write(
-        `io faults: ${alone} one at a time and ${injected.length - alone} that lasted, at ${sites} sites (${calls.length} calls a life); ${refused} starts refused with a sentence; ${seconds} s\n`,
-      );
+      const { failures, alone } = await step(ofRuntime, 'the Runtime');
       expect(failures).toEqual([]);
       expect(alone).toBeGreaterThanOrEqual(leastFaults);
+    },
+  );
+
+  test(
+    'every request of Core for the bound folder is answered truthfully, and nothing half-made is left',
+    { timeout: 400_000 },
+    async () => {
+      expect((await step(ofFolder, 'the bound folder')).failures).toEqual([]);
     },
   );
 });

@@ -117,7 +117,8 @@ export class FaultInjector {
   }
 
   /** The same kind of file has the same name in every life. Null: a file that is none of this life. */
-  #where(path: unknown): string | null {
+  #where(named: unknown): string | null {
+    const path = Buffer.isBuffer(named) ? named.toString('latin1') : named;
     if (typeof path !== 'string') return null;
     if (/^\/proc\/(\d+|self|sys)\b/.test(path) && !path.startsWith('/proc/self/fd'))
       return path.replace(/\d+/g, '*');
@@ -139,7 +140,7 @@ export class FaultInjector {
     if (!original) return;
     table[name] = async (...args: unknown[]): Promise<unknown> => {
       const first = args[0];
-      const where = this.#where(typeof first === 'object' && first ? this.#paths.get(first) : first);
+      const where = this.#where(this.#paths.get(Object(first) as object) ?? first);
       const error = where === null ? null : this.gate(`${name} ${where}`);
       if (error) {
         // A full disk takes the beginning of what is written.
@@ -149,7 +150,7 @@ export class FaultInjector {
       }
       const result = await original(...args);
       if (name === 'open' && typeof result === 'object' && result && where !== null)
-        this.#paths.set(result, String(first));
+        this.#paths.set(result, Buffer.isBuffer(first) ? first.toString('latin1') : String(first));
       return result;
     };
   }
