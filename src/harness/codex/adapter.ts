@@ -195,7 +195,8 @@ export class CodexAdapter implements HarnessAdapter {
       observeTools: request.configuration.observe_tool_observations === true,
       remember: (threadId) => remember(random, request.stateDir, threadId, plan.functionsMark),
     });
-    const problem = await this.#open(executor, plan, cwd, resume, signal);
+    const place = { cwd, owner: native.owner };
+    const problem = await this.#open(executor, plan, place, resume, signal);
     if (problem === null) return { kind: 'ready', executor };
     const closed = await executor.close();
     return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
@@ -205,7 +206,7 @@ export class CodexAdapter implements HarnessAdapter {
   async #open(
     executor: CodexExecutor,
     plan: LaunchPlan,
-    cwd: string,
+    place: { readonly cwd: string; readonly owner: string },
     resume: string | null,
     signal: AbortSignal,
   ): Promise<string | null> {
@@ -216,7 +217,7 @@ export class CodexAdapter implements HarnessAdapter {
       if (signal.aborted) return CANCELLED;
       if (!(await greet(executor.client, GREET_LIMIT_MS)))
         return 'Codex did not start as expected. Run "codex" in a terminal and look what it says.';
-      const opened = await openConversation(executor.client, plan, cwd, resume);
+      const opened = await openConversation(executor.client, plan, place, resume);
       if (signal.aborted) return CANCELLED;
       if (opened.kind === 'refused') return opened.message;
       executor.bind({ id: opened.threadId, model: opened.model, resumed: resume !== null });

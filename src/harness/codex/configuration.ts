@@ -1,3 +1,4 @@
+import { OWNER_VARIABLE } from '../../platform/process-tree.ts';
 import type { ExecutionConfiguration, FunctionTool } from '../../protocol/execution.ts';
 import type { InteractionPolicy, McpServer, PrepareRequest } from '../adapter.ts';
 import { compileOutputSchema, type OutputSchema } from '../output-schema.ts';
@@ -289,6 +290,7 @@ export function threadConfig(
   plan: LaunchPlan,
   own: NativeConfig,
   referred: readonly string[],
+  owner: string,
 ): { readonly config: Record<string, unknown> } | { readonly problem: string } {
   const ownServers = Object.keys(own.mcp_servers ?? {});
   if (ownServers.some((name) => Object.hasOwn(plan.servers, name)))
@@ -296,10 +298,11 @@ export function threadConfig(
       problem: 'An MCP server of the Agent has the name of one in your own Codex settings. Rename yours.',
     };
   const off = plan.onlyTheseServers ? ownServers.map((name) => [name, { enabled: false }] as const) : [];
-  const servers = { ...Object.fromEntries(off), ...plan.servers };
+  const servers = { ...Object.fromEntries(off), ...tracked(plan.servers, owner) };
   const shell = own.shell_environment_policy;
   const hidden = [...Object.keys(plan.references), ...referred];
-  const shown = Object.keys(plan.shellVariables);
+  // Commands and servers get few variables of the process; this one finds them again when they stray.
+  const shown = { ...plan.shellVariables, [OWNER_VARIABLE]: owner };
   return {
     config: {
       ...plan.config,
@@ -307,14 +310,23 @@ export function threadConfig(
       ...(hidden.length > 0
         ? { 'shell_environment_policy.exclude': [...new Set([...(shell?.exclude ?? []), ...hidden])] }
         : {}),
-      ...(shown.length > 0
-        ? { 'shell_environment_policy.set': { ...shell?.set, ...plan.shellVariables } }
-        : {}),
-      ...(shown.length > 0 && shell?.include_only?.length
-        ? { 'shell_environment_policy.include_only': [...shell.include_only, ...shown] }
+      'shell_environment_policy.set': { ...shell?.set, ...shown },
+      ...(shell?.include_only?.length
+        ? { 'shell_environment_policy.include_only': [...shell.include_only, ...Object.keys(shown)] }
         : {}),
     },
   };
+}
+
+/** Servers that are programs, with the variable that says whose they are. */
+function tracked(servers: LaunchPlan['servers'], owner: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => {
+      const members = asObject(server) ?? {};
+      if (!('command' in members)) return [name, server];
+      return [name, { ...members, env: { ...asObject(members['env']), [OWNER_VARIABLE]: owner } }];
+    }),
+  );
 }
 
 /** Absent and `{}` are the same; null for anything that is no object. */

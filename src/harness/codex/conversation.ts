@@ -36,7 +36,7 @@ const refused = (message: string): OpenedConversation => ({ kind: 'refused', mes
 export async function openConversation(
   client: CodexClient,
   plan: LaunchPlan,
-  cwd: string,
+  place: { readonly cwd: string; readonly owner: string },
   resume: string | null,
 ): Promise<OpenedConversation> {
   if (plan.modelProvider === null) {
@@ -52,8 +52,9 @@ export async function openConversation(
       return refused('The managed settings of this machine do not allow this kind of web search in Codex.');
   }
   const { config: own } = configResult.parse(await client.request('config/read', {}, STEP_LIMIT_MS));
-  const settings = threadConfig(plan, own, referredVariables(own));
+  const settings = threadConfig(plan, own, referredVariables(own), place.owner);
   if ('problem' in settings) return refused(settings.problem);
+  const { cwd } = place;
   if (!(await offerSkills(client, plan, cwd)))
     return refused('Codex does not accept a Skill of this Agent, so it was not started.');
 

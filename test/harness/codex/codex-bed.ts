@@ -180,3 +180,14 @@ export const isThere = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** Every file below a folder that holds the text. */
+export async function filesWith(folder: string, text: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await filesWith(path, text)));
+    else if (entry.isFile() && (await readFile(path)).includes(text)) found.push(path);
+  }
+  return found;
+}

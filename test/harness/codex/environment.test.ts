@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 
 import type { InstalledSkill } from '../../../src/harness/adapter.ts';
 import { nativeSessionId } from '../../../src/protocol/run-output.ts';
-import { CANARY, codexTest, isThere, type CodexBed } from './codex-bed.ts';
+import { CANARY, codexTest, filesWith, isThere, type CodexBed } from './codex-bed.ts';
 
 const done = { steps: [{ text: 'Done.' }] };
 const SECRET = 'canary-variable-of-the-environment';
@@ -44,6 +44,7 @@ describe('what a command of the agent sees', () => {
     expect(commandLines).not.toContain(CANARY);
     expect(bed.log.join('\n')).toContain('harness.process_started');
     expect(bed.log.join('\n')).not.toContain(CANARY);
+    expect(await filesWith(bed.home, CANARY)).toEqual([]);
   });
 
   codexTest('are the prepared variables, which no command line has', async (bed) => {
@@ -52,6 +53,7 @@ describe('what a command of the agent sees', () => {
     expect(env).toContain(`MY_SETTING=${SECRET}`);
     expect(env).toContain('ANOTHER=plain');
     expect(commandLines).not.toContain(SECRET);
+    expect(await filesWith(bed.home, SECRET)).toEqual([]);
   });
 
   codexTest(

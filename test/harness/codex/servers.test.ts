@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 
 import type { McpServer } from '../../../src/harness/adapter.ts';
 import { startFakeMcp, type FakeMcp } from '../../support/model-servers/fake-mcp.mjs';
-import { codexTest, eventually } from './codex-bed.ts';
+import { codexTest, eventually, filesWith } from './codex-bed.ts';
 
 const TOKEN = 'canary-token-of-the-server';
 const call = (tool: string, server = 'shop'): Record<string, unknown> => ({
@@ -48,17 +48,6 @@ async function withMcp(
   } finally {
     await mcp.close();
   }
-}
-
-/** Every file below a folder that holds the text. */
-async function filesWith(folder: string, text: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(await filesWith(path, text)));
-    else if (entry.isFile() && (await readFile(path)).includes(text)) found.push(path);
-  }
-  return found;
 }
 
 /** Command lines of the whole machine that hold the text. */

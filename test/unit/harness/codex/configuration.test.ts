@@ -5,6 +5,7 @@ import { planLaunch, threadConfig, type LaunchPlan } from '../../../../src/harne
 import { referredVariables } from '../../../../src/harness/codex/probe.ts';
 import { isOldEnoughToRefuse } from '../../../../src/harness/codex/program.ts';
 import { starting, stepTurn, type TurnState } from '../../../../src/harness/codex/turn-state.ts';
+import { OWNER_VARIABLE } from '../../../../src/platform/process-tree.ts';
 import { executionConfiguration } from '../../../../src/protocol/execution.ts';
 
 function plan(
@@ -74,7 +75,7 @@ describe('a plan', () => {
   test('keeps secrets in variables of the process, and their names in the settings', () => {
     const made = plan({}, { mcpServers: [server()] });
     expect(Object.values(made.references).sort()).toEqual(['secret-bearer', 'secret-key']);
-    const { config } = { config: settings(threadConfig(made, nothing, [])) };
+    const { config } = { config: settings(threadConfig(made, nothing, [], 'owner-1')) };
     expect(JSON.stringify(config)).not.toMatch(/secret-/);
     expect(config['shell_environment_policy.exclude']).toEqual(Object.keys(made.references));
   });
@@ -91,25 +92,37 @@ describe('settings beside the person’s own', () => {
       ...nothing,
       shell_environment_policy: { exclude: ['THEIRS'], include_only: ['PATH'], set: { A: '1' } },
     };
-    const config = settings(threadConfig(plan({}, { variables: { B: '2' } }), own, ['KEY']));
+    const config = settings(threadConfig(plan({}, { variables: { B: '2' } }), own, ['KEY'], 'owner-1'));
     expect(config).toMatchObject({
       'shell_environment_policy.exclude': ['THEIRS', 'KEY'],
-      'shell_environment_policy.set': { A: '1', B: '2' },
-      'shell_environment_policy.include_only': ['PATH', 'B'],
+      'shell_environment_policy.set': { A: '1', B: '2', [OWNER_VARIABLE]: 'owner-1' },
+      'shell_environment_policy.include_only': ['PATH', 'B', OWNER_VARIABLE],
+    });
+  });
+
+  test('say whose a command or a server is, whatever was prepared', () => {
+    const transport = { kind: 'stdio', command: '/bin/server', args: [], env: { A: '1' }, cwd: '/' } as const;
+    const variables = { [OWNER_VARIABLE]: 'another' };
+    const made = plan({}, { mcpServers: [server({ transport })], variables });
+    expect(settings(threadConfig(made, nothing, [], 'owner-1'))).toMatchObject({
+      'shell_environment_policy.set': { [OWNER_VARIABLE]: 'owner-1' },
+      mcp_servers: { shop: { env: { A: '1', [OWNER_VARIABLE]: 'owner-1' } } },
     });
   });
 
   test('switch their servers off only where the execution makes a statement', () => {
     const own = { ...nothing, mcp_servers: { mine: {} } };
-    expect(settings(threadConfig(plan(), own, []))).not.toHaveProperty('mcp_servers');
-    expect(settings(threadConfig(plan({ mcp_http_servers: [] }), own, []))['mcp_servers']).toEqual({
-      mine: { enabled: false },
-    });
+    expect(settings(threadConfig(plan(), own, [], 'owner-1'))).not.toHaveProperty('mcp_servers');
+    expect(settings(threadConfig(plan({ mcp_http_servers: [] }), own, [], 'owner-1'))['mcp_servers']).toEqual(
+      {
+        mine: { enabled: false },
+      },
+    );
   });
 
   test('refuse a server of the same name', () => {
     const own = { ...nothing, mcp_servers: { shop: {} } };
-    expect(threadConfig(plan({}, { mcpServers: [server()] }), own, [])).toHaveProperty('problem');
+    expect(threadConfig(plan({}, { mcpServers: [server()] }), own, [], 'owner-1')).toHaveProperty('problem');
   });
 });
 
