@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { BrowserWindow, dialog, ipcMain } from 'electron';
 import { ipcChannels } from '../src/contract/bridge.ts';
 import type { Show } from '../src/contract/channels.ts';
@@ -36,6 +37,26 @@ export function serveFolderDialog(ports: Pick<Ports, 'logger'>): void {
     }
     const chosen = await dialog.showOpenDialog(window, { properties: ['openDirectory', 'createDirectory'] });
     return chosen.canceled ? null : (chosen.filePaths[0] ?? null);
+  });
+}
+
+/** Most characters of a text that the window may ask to save. */
+const SAVED_TEXT = 16 * 1024 * 1024;
+
+/** Saves a text of the window where the person says in the system's own dialogue, and nowhere else. */
+export function serveSaveDialog(ports: Pick<Ports, 'logger'>): void {
+  ipcMain.handle(ipcChannels.saveText, async (event, name: unknown, text: unknown): Promise<boolean> => {
+    const window = BrowserWindow.fromWebContents(event.sender);
+    const fits = typeof text === 'string' && text.length <= SAVED_TEXT;
+    const plain = typeof name === 'string' && /^[a-z0-9][a-z0-9.-]{0,80}$/.test(name);
+    if (!window || !isOurFrame(event.sender, event.senderFrame) || !fits || !plain) {
+      ports.logger.warn('ipc.refused');
+      return false;
+    }
+    const chosen = await dialog.showSaveDialog(window, { defaultPath: name });
+    if (chosen.canceled || !chosen.filePath) return false;
+    await writeFile(chosen.filePath, text, { mode: 0o600 });
+    return true;
   });
 }
 

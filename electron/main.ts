@@ -8,7 +8,7 @@ import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
-import { pushView, serveCommands, serveFolderDialog } from './ipc.ts';
+import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
 import { PromptNotifications } from './notifications.ts';
 import { desktopOptions } from './options.ts';
@@ -90,6 +90,7 @@ class Desktop {
     };
     serveCommands(ports);
     serveFolderDialog(ports);
+    serveSaveDialog(ports);
     this.#window = new MainWindow({
       folder: __dirname,
       icon: join(icons, 'app-icon-256.png'),

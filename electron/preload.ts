@@ -19,6 +19,7 @@ ipcRenderer.on(ipcChannels.show, (_event, what: unknown) => {
 const bridge: WindowBridge = {
   command: (name, request) => ipcRenderer.invoke(ipcChannels.command, name, request),
   chooseFolder: () => ipcRenderer.invoke(ipcChannels.chooseFolder),
+  saveText: (name, text) => ipcRenderer.invoke(ipcChannels.saveText, name, text),
   onView: (listener) => {
     listeners.add(listener);
     if (last !== null) listener(last);

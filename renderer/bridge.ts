@@ -21,6 +21,8 @@ export interface WindowLink extends FrontEnd {
   onShow(listener: (show: Show) => void): () => void;
   /** The system's dialogue for a folder; null in the browser, which has none that gives a path. */
   readonly chooseFolder: (() => Promise<string | null>) | null;
+  /** Saves a text where the person says. False: they did not. A failure rejects. */
+  saveText(name: string, text: string): Promise<boolean>;
   readonly platform: 'linux' | 'darwin' | 'win32';
   readonly shell: 'desktop' | 'browser';
 }
@@ -72,6 +74,8 @@ export function isWindowBridge(value: unknown): value is WindowBridge {
     typeof value.command === 'function' &&
     'chooseFolder' in value &&
     typeof value.chooseFolder === 'function' &&
+    'saveText' in value &&
+    typeof value.saveText === 'function' &&
     'onView' in value &&
     typeof value.onView === 'function' &&
     'onShow' in value &&
@@ -134,6 +138,7 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
       const path = await bridge.chooseFolder().catch(() => null);
       return typeof path === 'string' && path !== '' ? path : null;
     },
+    saveText: async (name, text) => (await bridge.saveText(name, text)) === true,
     platform: bridge.platform,
     shell: 'desktop',
   };
@@ -224,8 +229,20 @@ export function openConsoleLink({ clock, connect, platform }: ConsoleOptions): W
     onShow: () => () => undefined,
     platform,
     chooseFolder: null,
+    saveText: (name, text) => Promise.resolve(download(name, text)),
     shell: 'browser',
   };
+}
+
+/** In a browser it lands where downloads land. */
+function download(name: string, text: string): boolean {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+  return true;
 }
 
 function readJson(data: unknown): unknown {

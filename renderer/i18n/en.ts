@@ -1,5 +1,6 @@
 import { enEnrol } from './en-enrol.ts';
 import { enPrompts } from './en-prompts.ts';
+import { enRecords } from './en-records.ts';
 import { enRules } from './en-rules.ts';
 import { enTransfers } from './en-transfers.ts';
 import { enTurns } from './en-turns.ts';
@@ -13,6 +14,7 @@ export const en = {
   ...enTurns,
   ...enPrompts,
   ...enEnrol,
+  ...enRecords,
   ...enRules,
   ...enTransfers,
 

@@ -57,6 +57,7 @@ const paths = {
       <path d="M8 5.2V8l2 1.4" />
     </>
   ),
+  download: <path d="M8 2.5v7.6M4.9 7.2 8 10.3l3.1-3.1M3 13.2h10" />,
   home: <path d="M2.5 7.2 8 2.8l5.5 4.4v5.3a1 1 0 0 1-1 1H10V9.8H6v3.7H3.5a1 1 0 0 1-1-1z" />,
   key: (
     <>

@@ -120,6 +120,7 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       }
       return Promise.resolve(done);
     },
+    'history.read': () => Promise.resolve({ entries: [...daemon.history()] }),
     'rule.remove': ({ id }) => {
       if (!daemon.rules.remove(id)) throw rejected('not_found', 'There is no rule of this id.');
       return Promise.resolve(done);

@@ -7,6 +7,8 @@ export const ipcChannels = {
   command: 'agent-runtime:command',
   /** invoke() -> the path that the person chose in the system's own dialogue, or null */
   chooseFolder: 'agent-runtime:choose-folder',
+  /** invoke(name, text) -> whether the person saved it, through the system's own dialogue */
+  saveText: 'agent-runtime:save-text',
   /** main -> window: a View */
   view: 'agent-runtime:view',
   /** main -> window: something the shell asks the window to show */
@@ -17,6 +19,7 @@ export const ipcChannels = {
 export interface WindowBridge {
   command(name: string, request: unknown): Promise<unknown>;
   chooseFolder(): Promise<unknown>;
+  saveText(name: string, text: string): Promise<unknown>;
   onView(listener: (view: unknown) => void): () => void;
   onShow(listener: (show: unknown) => void): () => void;
   readonly platform: 'linux' | 'darwin' | 'win32';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkSchema, diagnosticsSchema } from './diagnostics.ts';
 import { enrolmentSchema, enrolmentSourceSchema } from './enrolment.ts';
 import { journalEntrySchema } from './journal.ts';
-import { historyOutcomes, viewSchema, type View } from './view.ts';
+import { historyOutcomes, historySchema, viewSchema, type View } from './view.ts';
 
 /**
  * What a front end may ask for. The window, the browser console and the terminal send the same commands; each is
@@ -86,6 +86,8 @@ export const commands = {
     }),
     answer: z.object({ run_id: z.string(), session_id: z.string() }),
   },
+  /** All of the history that is kept, oldest first; the view holds its end. */
+  'history.read': { request: empty, answer: z.object({ entries: z.array(historySchema) }) },
   'turn.cancel': { request: z.strictObject({ run_id: id }), answer: done },
   /** Active input for a running local Turn. The receipt arrives in the journal, never here. */
   'turn.steer': {

@@ -72,6 +72,14 @@ const steps = {
     scenario: 'prompt-rule',
     run: (page) => page.getByRole('button', { name: 'Change it first…' }).click(),
   },
+  'doctor-log': {
+    scenario: 'doctor-log',
+    run: (page) => page.getByRole('button', { name: 'Log', exact: true }).click(),
+  },
+  'doctor-diagnostics': {
+    scenario: 'doctor-log',
+    run: (page) => page.getByRole('button', { name: 'Diagnostics', exact: true }).click(),
+  },
   'prompt-raw': {
     scenario: 'prompt-command',
     run: (page) => page.getByRole('button', { name: 'Raw JSON' }).click(),

@@ -7,9 +7,13 @@ import { at, clockTime, moment } from '../../select/time-words.ts';
 import { useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 import { useHeading } from '../shell/go.tsx';
 import { Screen } from '../shell/screen.tsx';
+import { DiagnosticsView, LogView } from './records.tsx';
+
+const doctorTabs = ['findings', 'log', 'diagnostics'] as const;
 
 type Checks = CommandAnswer<'doctor.run'>['checks'];
 
@@ -30,6 +34,7 @@ export function DoctorScreen(): ReactElement {
   const [checkedAt, setCheckedAt] = useState<number | null>(null);
   const [failed, setFailed] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [tab, setTab] = useState<(typeof doctorTabs)[number]>('findings');
   const run = useCallback(() => {
     setBusy(true);
     link.call('doctor.run', {}).then(
@@ -77,14 +82,24 @@ export function DoctorScreen(): ReactElement {
             <span className="faint tnum">{t('doctor.checked', { at: clockTime(checkedAt) })}</span>
           )}
           <span className="grow" />
-          <Button kind="sm" blocked={busy ? t('doctor.checking') : null} onPress={run}>
-            <Icon name="refresh" size={14} />
-            {busy ? t('doctor.checking') : t('doctor.again')}
-          </Button>
+          <Segmented
+            label={t('doctor.show')}
+            value={tab}
+            options={doctorTabs.map((value) => ({ value, text: t(`doctor.tab.${value}`) }))}
+            onChange={setTab}
+          />
+          {tab === 'findings' ? (
+            <Button kind="sm" blocked={busy ? t('doctor.checking') : null} onPress={run}>
+              <Icon name="refresh" size={14} />
+              {busy ? t('doctor.checking') : t('doctor.again')}
+            </Button>
+          ) : null}
         </>
       }
     >
-      <div className="measure">
+      {tab === 'log' ? <LogView /> : null}
+      {tab === 'diagnostics' ? <DiagnosticsView /> : null}
+      <div className="measure" hidden={tab !== 'findings'}>
         <div className="lede">
           <h1>{lede(findings.length, checks !== null, failed !== null)}</h1>
           <p>{failed ?? t('doctor.measured')}</p>

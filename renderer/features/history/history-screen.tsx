@@ -6,6 +6,7 @@ import { at, clockTime } from '../../select/time-words.ts';
 import { useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { SaveButton } from '../../ui/save-button.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 import { Go, useHeading } from '../shell/go.tsx';
@@ -51,6 +52,13 @@ export function HistoryScreen(): ReactElement {
               { value: 'decisions', text: t('history.decisions') },
             ]}
             onChange={setFilter}
+          />
+          <SaveButton
+            name="agent-runtime-history.jsonl"
+            text={async () => {
+              const { entries } = await link.call('history.read', {});
+              return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+            }}
           />
           <label className="search">
             <Icon name="search" size={14} />

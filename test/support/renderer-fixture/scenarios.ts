@@ -26,6 +26,7 @@ export interface Scenario {
   readonly journals?: Readonly<Record<string, readonly JournalEntry[]>>;
   readonly records?: Readonly<Record<string, CommandAnswer<'turn.show'>>>;
   readonly checks?: CommandAnswer<'doctor.run'>['checks'];
+  readonly log?: readonly string[];
   /** Commands that the daemon refuses. */
   readonly refuse?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
   /** The bridge is gone: every call fails after the first view. */
@@ -421,6 +422,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       ],
     }),
     hash: '#/',
+  },
+  'doctor-log': {
+    view: view(),
+    hash: '#/doctor',
+    log: [
+      '2026-11-27T14:35:58.004Z info link.serving attempt=1 binding="billing-service"',
+      '2026-11-27T14:36:01.120Z info executor.prepared executor="5c0a" ms=412 ok=true',
+      '2026-11-27T14:36:02.871Z warn link.lost binding="docs-site" code="timeout"',
+      '2026-11-27T14:36:09.332Z error acp.read_failed error="SyntaxError"',
+    ],
   },
   'settings-rules': { view: view(), hash: '#/settings/rules' },
   'settings-rules-none': { view: view({ rules: [] }), hash: '#/settings/rules' },

@@ -7,9 +7,22 @@ import {
   type CommandResult,
   type Settings,
 } from '../../../src/contract/commands.ts';
+import type { Diagnostics } from '../../../src/contract/diagnostics.ts';
 import { viewSchema, type View } from '../../../src/contract/view.ts';
 import { enrolment } from './enrol-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
+
+const diagnosticsSample: Diagnostics = {
+  ...{
+    format: 1,
+    collected_at: '2026-11-27T14:36:20.000Z',
+    app: { version: '0.1.0', wire_version: '0.10.0' },
+  },
+  platform: { os: 'linux', os_release: '6.8', arch: 'x64', node: '22.12.0', electron: '45.5.0' },
+  runtime: { state: 'running', started_at: '2026-11-27T09:12:00.000Z' },
+  ...{ bindings: [], harnesses: [], counts: { 'turns.running': 3 }, drops: { late_output: 1 }, health: [] },
+  ...{ checks: [], cleanup: [], log: ['2026-11-27T14:36:01.120Z info link.serving'], files: [] },
+};
 
 /** A daemon that publishes what it is told and remembers what it was asked. */
 export interface StandIn {
@@ -63,7 +76,11 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
       case 'doctor.run':
         return { checks: scenario.checks ?? [] };
       case 'logs.tail':
-        return { lines: [] };
+        return { lines: scenario.log ?? [] };
+      case 'history.read':
+        return { entries: view.history };
+      case 'diagnostics.collect':
+        return diagnosticsSample;
       case 'settings.get':
         return kept;
       case 'settings.set':
@@ -87,6 +104,10 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
     calls,
     bridge: {
       platform: 'linux',
+      saveText: (name, text) => {
+        calls.push({ name: 'saveText', request: { name, text } });
+        return Promise.resolve(true);
+      },
       chooseFolder: () => Promise.resolve('/home/user/projects/chosen'),
       async command(name, request): Promise<CommandResult> {
         calls.push({ name, request });
