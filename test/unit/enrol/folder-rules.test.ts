@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, realpath, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { bundledScript } from '../../support/bundled-script.ts';
 import { judgeFolder, provideFolder, type FolderRules } from '../../../src/enrol/folder-rules.ts';
 
 let top: string;
@@ -110,8 +114,25 @@ describe('a folder that can be bound', () => {
     });
   });
 
-  test.runIf(process.getuid?.() !== 0)('and cannot be written is told', async () => {
-    await chmod(join(top, 'srv'), 0o500);
-    expect(await judgeFolder(join(top, 'srv'), rules)).toMatchObject({ refusal: null, writable: false });
+  test('and cannot be written is told', async () => {
+    await chmod(join(top, 'srv'), 0o555);
+    for (const path of [top, join(top, 'users'), join(top, 'users/me')]) await chmod(path, 0o755);
+    const script = await bundledScript(
+      fileURLToPath(new URL('../../support/judge-folder.ts', import.meta.url)),
+    );
+    await chmod(dirname(script.file), 0o755);
+    // Root may write everywhere: then somebody else looks.
+    const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const look = async (folder: string): Promise<unknown> => {
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [script.file, folder, rules.home, rules.state],
+        { ...other, cwd: top },
+      );
+      return JSON.parse(stdout) as unknown;
+    };
+    expect(await look(join(top, 'srv'))).toMatchObject({ refusal: null, exists: true, writable: false });
+    expect(await look(join(top, 'srv/new'))).toMatchObject({ refusal: null, exists: false, writable: false });
+    await script.remove();
   });
 });
