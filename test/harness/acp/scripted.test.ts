@@ -384,6 +384,20 @@ describe('what an agent can do', () => {
     },
   );
 
+  scriptedTest(
+    'where it only loads a conversation, what it says again while loading is no output',
+    {
+      replies: [{ steps: [{ text: 'Back.' }] }],
+      sessions: ['known'],
+      capabilities: { loadSession: true },
+    },
+    async (bed) => {
+      expect((await bed.adapter.probe()).capabilities.resume).toBe(true);
+      const executor = await bed.ready({ ...plain, agent_session_id: 'known' });
+      expect((await bed.run(executor, 'Go')).output.text).toBe('Back.');
+    },
+  );
+
   scriptedTest('what the protocol has no word for is refused', { replies: [] }, async (bed) => {
     for (const changes of [
       {},

@@ -16,11 +16,12 @@ const permission: NativePermission = {
 
 async function asked(
   options: ConstructorParameters<typeof RouterBed>[0] = {},
+  request: NativePermission = permission,
 ): Promise<{ bed: RouterBed; id: string }> {
   const bed = new RouterBed(options);
   await bed.startRun();
   bed.take();
-  await bed.harness.last.output.emit({ type: 'permission', request: permission });
+  await bed.harness.last.output.emit({ type: 'permission', request });
   await settle();
   const opened = bed.facts.find((fact) => fact.type === 'interaction_opened');
   return { bed, id: opened?.type === 'interaction_opened' ? opened.id : '' };
@@ -154,6 +155,58 @@ describe('a permission', () => {
     await settle();
     expect(bed.harness.last.permissions).toHaveLength(2);
     expect(bed.take().map((frame) => frame.type)).toEqual(['permission_request']);
+  });
+
+  test('a rule of the Session is saved with the answer, applied once and said to have decided', async () => {
+    const { bed, id } = await asked();
+    await bed.router.answer(id, { ...allow, scope: 'session' });
+    bed.take();
+    await bed.harness.last.output.emit({ type: 'permission', request: { ...permission, key: 'k2' } });
+    await settle();
+    expect(bed.harness.last.permissions.map(({ key, answer }) => [key, answer.kind])).toEqual([
+      ['k1', 'allow'],
+      ['k2', 'allow'],
+    ]);
+    expect(bed.take()).toEqual([]);
+    expect(bed.facts.filter((fact) => fact.type === 'interaction_ended').at(-1)).toMatchObject({
+      by: 'rule',
+      end: 'allowed',
+      detail: expect.stringMatching(/^Rule for npm test, made \d{4}-/) as string,
+    });
+  });
+
+  test('no rule can be saved for a chain, and nothing is decided by the attempt', async () => {
+    const chained = { ...permission, subject: { kind: 'command', command: 'a && b', cwd: null } } as const;
+    const { bed, id } = await asked({}, chained);
+    expect(await bed.router.answer(id, { ...allow, scope: 'folder' })).toEqual({
+      kind: 'refused',
+      why: 'wrong_shape',
+    });
+    expect(bed.harness.last.permissions).toEqual([]);
+    expect(await bed.router.answer(id, { ...allow, scope: 'turn' })).toMatchObject({ kind: 'applied' });
+  });
+
+  test('another input is allowed once where the Harness takes one, and refused elsewhere', async () => {
+    const answer = { kind: 'allow', updatedInput: { command: 'npm t' } } as const;
+    const plain = await asked();
+    expect(await plain.bed.router.answer(plain.id, { ...allow, answer })).toMatchObject({ kind: 'refused' });
+    const { bed, id } = await asked({}, { ...permission, editable: { command: 'npm test' } });
+    expect(await bed.router.answer(id, { ...allow, answer, scope: 'turn' })).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await bed.router.answer(id, { ...allow, answer })).toMatchObject({ kind: 'applied' });
+    expect(bed.harness.last.permissions).toMatchObject([{ key: 'k1', answer }]);
+  });
+
+  test('under accept_edits an edit inside the folder is let through where the Harness cannot do it', async () => {
+    const policy = { interactions: { policy: 'accept_edits' } } as const;
+    const inside = await asked(policy, { ...permission, isEditInside: true });
+    expect(inside.bed.harness.last.permissions).toMatchObject([{ answer: { kind: 'allow' } }]);
+    expect(inside.bed.facts.filter((fact) => fact.type === 'interaction_ended')).toMatchObject([
+      { by: 'policy' },
+    ]);
+    const other = await asked(policy);
+    expect(other.bed.harness.last.permissions).toEqual([]);
   });
 
   test('under the unattended policy it is decided by the policy and Core is not asked', async () => {
