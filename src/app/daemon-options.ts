@@ -19,7 +19,8 @@ export interface HarnessSource {
   /** Probes all again; resolves when done. */
   refresh(): Promise<void>;
   onChange(listener: () => void): void;
-  close(): void;
+  /** No more looks; resolves when the one under way has ended with what it started. */
+  close(): Promise<void> | void;
 }
 
 export interface DaemonOptions {

@@ -101,6 +101,8 @@ export class Daemon {
     const { paths, clock, random } = options;
     await privateFolder(paths.root);
     const lock = await InstanceLock.acquire(paths.lock, random);
+    let harnesses: HarnessSource | null = null;
+    let daemon: Daemon | null = null;
     try {
       const ledger = await ProcessLedger.open(paths.ledger, { clock, random }).catch((error: unknown) => {
         throw fault(
@@ -109,7 +111,7 @@ export class Daemon {
           error,
         );
       });
-      const harnesses = await options.createHarnesses(ledger);
+      harnesses = await options.createHarnesses(ledger);
       const opened = await JsonDocument.open({
         path: paths.settings,
         schema: settingsSchema,
@@ -119,18 +121,23 @@ export class Daemon {
       });
       const rules = await SavedRules.open({
         ...{ path: paths.rules, clock, random, logger: options.logger },
-        onChange: () => daemon.publisher.changed(),
-        onHistory: (entry) => daemon.remember(entry),
-        bindingOf: (environmentId) => daemon.#bindingOf(environmentId),
+        onChange: () => daemon?.publisher.changed(),
+        onHistory: (entry) => daemon?.remember(entry),
+        bindingOf: (environmentId) => (daemon ? daemon.#bindingOf(environmentId) : null),
       });
-      const daemon: Daemon = new Daemon(options, lock, ledger, harnesses, opened.document, rules);
+      daemon = new Daemon(options, lock, ledger, harnesses, opened.document, rules);
       for (const aside of [ledger.setAside, opened.setAside, rules.setAside]) {
-        if (aside) daemon.health.raise('state_file_set_aside', `A state file was set aside as ${aside}.`);
+        if (aside) daemon.health.add('state_file_set_aside', `A state file was set aside as ${aside}.`);
       }
       await daemon.#begin();
       return daemon;
     } catch (error) {
-      await lock.release();
+      // Whoever starts again in this process finds nothing open.
+      if (daemon) await daemon.shutdown();
+      else {
+        await harnesses?.close();
+        await lock.release();
+      }
       throw error;
     }
   }
@@ -227,7 +234,7 @@ export class Daemon {
     this.publisher.changed();
     await Promise.all([...this.bindings.values()].map((bound) => bound.link.stop()));
     for (const bound of this.bindings.values()) bound.link.dispose();
-    this.harnesses.close();
+    await this.harnesses.close();
     await this.local?.close();
     await this.#control?.close();
     await this.#audit.flushed();

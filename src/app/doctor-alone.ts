@@ -36,7 +36,7 @@ export async function doctorAlone(
       const openCleanup = (await ledger.orphans()).length;
       return await runDoctor({ paths, credentials, harnesses, bindings: [], openCleanup });
     } finally {
-      harnesses.close();
+      await harnesses.close();
     }
   } finally {
     await lock.release();

@@ -47,6 +47,8 @@ const PROBE_LIMIT_MS = 60_000;
 /** Between looks: an available program rarely changes, an unavailable one may just have been installed. */
 const AVAILABLE_INTERVAL_MS = 5 * 60_000;
 const UNAVAILABLE_INTERVAL_MS = 30_000;
+/** How long the end of the Runtime waits for a look under way. */
+const CLOSE_LIMIT_MS = 10_000;
 /** The first look is waited for this long before the Runtime goes on with what is known. */
 const FIRST_LOOK_MS = 5_000;
 
@@ -85,6 +87,8 @@ export class HarnessRegistry {
   readonly #entries = new Map<string, { adapter: HarnessAdapter; probe: Probe; hideMissing: boolean }>();
   readonly #listeners = new Set<() => void>();
   #looking: Promise<void> | null = null;
+  /** Also those that took too long to be waited for. */
+  readonly #probing = new Set<Promise<unknown>>();
   #timer: Timer | null = null;
   #closed = false;
 
@@ -140,11 +144,15 @@ export class HarnessRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** No more looks. A look under way ends by itself, with what it started. */
-  close(): void {
+  /**
+   * No more looks. Resolves when those under way have ended with what they started, or after 10 s: what is still there
+   * then is in the ledger, and the next start ends it.
+   */
+  async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
     this.#listeners.clear();
+    await within(this.#clock, CLOSE_LIMIT_MS, Promise.allSettled(this.#probing));
   }
 
   async #lookAtAll(): Promise<void> {
@@ -174,7 +182,7 @@ export class HarnessRegistry {
       capabilities: declareCapabilities([]),
     });
     try {
-      const looked = await within(this.#clock, PROBE_LIMIT_MS, adapter.probe());
+      const looked = await within(this.#clock, PROBE_LIMIT_MS, this.#probe(adapter));
       if (looked.kind === 'timeout') return silent(`${adapter.name} does not answer.`);
       if (!capabilityDeclaration.safeParse(looked.value.capabilities).success)
         throw fault('fault', `The declaration of ${adapter.kind} is not complete.`);
@@ -186,6 +194,14 @@ export class HarnessRegistry {
       });
       return silent(`Looking for ${adapter.name} failed. Look at the log.`);
     }
+  }
+
+  #probe(adapter: HarnessAdapter): Promise<Probe> {
+    const probe = adapter.probe();
+    this.#probing.add(probe);
+    const over = (): void => void this.#probing.delete(probe);
+    probe.then(over, over);
+    return probe;
   }
 
   #schedule(): void {

@@ -51,6 +51,25 @@ describe('the registry', () => {
     registry = new HarnessRegistry({ clock, logger: silentLogger });
   });
 
+  test('closing waits for a look under way, and not for ever', async () => {
+    const slow = new Fake('slow');
+    let found: (probe: Probe) => void = () => undefined;
+    slow.answer = () => new Promise((resolve) => (found = resolve));
+    registry.register(slow);
+    void registry.refresh();
+    const ends: string[] = [];
+    void registry.close().then(() => ends.push('with the look'));
+    await settle();
+    expect(ends).toEqual([]);
+    found(missing);
+    await settle();
+    expect(ends).toEqual(['with the look']);
+    void registry.refresh();
+    void registry.close().then(() => ends.push('after 10 s'));
+    await clock.advance(10_000);
+    expect(ends).toEqual(['with the look', 'after 10 s']);
+  });
+
   test('a kind twice and an empty kind are refused and change nothing', () => {
     registry.register(new Fake('a'));
     expect(() => registry.register(new Fake('a'))).toThrow(/twice/);
@@ -110,7 +129,7 @@ describe('the registry', () => {
     fake.answer = () => Promise.resolve(available('2.1'));
     await clock.advance(60_000);
     expect([fake.probes, changes]).toEqual([4, 3]);
-    registry.close();
+    await registry.close();
     await clock.advance(60 * 60_000);
     expect(fake.probes).toBe(4);
     expect(clock.pending).toBe(0);
@@ -172,13 +191,13 @@ describe('building it from the configuration', () => {
       ['show', true],
     ]);
     expect(registry.offered()[0]?.probe.reason).toMatch(/not found/);
-    registry.close();
+    await registry.close();
   });
 
   test('an empty list offers nothing', async () => {
     const registry = await createHarnessRegistry({ ...ports, harnesses: [] });
     expect(registry.offered()).toEqual([]);
-    registry.close();
+    await registry.close();
   });
 
   test.each(['other', 'toString'])(
