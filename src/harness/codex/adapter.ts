@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { RuntimeError } from '../../observe/errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ProcessLedger } from '../../ownership/process-ledger.ts';
+import { systemProcessTable } from '../../platform/process-table.ts';
 import { declareCapabilities } from '../../protocol/capabilities.ts';
 import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../adapter.ts';
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
 import { planLaunch, type LaunchPlan } from './configuration.ts';
 import { openConversation, SIGNED_OUT } from './conversation.ts';
 import { CodexExecutor } from './executor.ts';
+import { commandProcesses } from './leftovers.ts';
 import { greet, inspectCodex } from './probe.ts';
 import {
   codexEnvironment,
@@ -187,12 +189,13 @@ export class CodexAdapter implements HarnessAdapter {
       purpose: 'Codex',
       sessionId: request.sessionId,
     });
-    const { random } = this.#ports;
+    const { random, table = systemProcessTable } = this.#ports;
     const executor = new CodexExecutor(this.#ports, native, {
       plan,
       workspace: request.workspace,
       observeMessages: request.configuration.observe_messages === true,
       observeTools: request.configuration.observe_tool_observations === true,
+      commands: commandProcesses(table, native.owner),
       remember: (threadId) => remember(random, request.stateDir, threadId, plan.functionsMark),
     });
     const place = { cwd, owner: native.owner };

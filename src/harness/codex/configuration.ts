@@ -3,6 +3,7 @@ import type { ExecutionConfiguration, FunctionTool } from '../../protocol/execut
 import type { InteractionPolicy, McpServer, PrepareRequest } from '../adapter.ts';
 import { compileOutputSchema, type OutputSchema } from '../output-schema.ts';
 import type { NativeConfig } from './native-types.ts';
+import { COMMAND_VARIABLE } from './leftovers.ts';
 import type { NameOf } from './map-tools.ts';
 import { functionsMark, isThreadId } from './session-record.ts';
 
@@ -302,7 +303,7 @@ export function threadConfig(
   const shell = own.shell_environment_policy;
   const hidden = [...Object.keys(plan.references), ...referred];
   // Commands and servers get few variables of the process; this one finds them again when they stray.
-  const shown = { ...plan.shellVariables, [OWNER_VARIABLE]: owner };
+  const shown = { ...plan.shellVariables, [OWNER_VARIABLE]: owner, [COMMAND_VARIABLE]: owner };
   return {
     config: {
       ...plan.config,

@@ -7,7 +7,7 @@ import type { MessageInput } from '../../protocol/message-input.ts';
 import type { Executor, StartOutcome, TurnOutput } from '../adapter.ts';
 import { CodexClient, type ClientListener, type ClientProcess } from './client.ts';
 import { declaredName, type LaunchPlan } from './configuration.ts';
-import { Children } from './leftovers.ts';
+import { Children, type CommandProcesses } from './leftovers.ts';
 import { mapInput } from './map-input.ts';
 import type { Notification, ServerRequest, TokenBreakdown } from './native-types.ts';
 import { CodexTurn } from './turn.ts';
@@ -23,6 +23,7 @@ export interface ExecutorInit {
   readonly workspace: string | null;
   readonly observeMessages: boolean;
   readonly observeTools: boolean;
+  readonly commands: CommandProcesses;
   /** Keeps what is needed to continue the conversation; awaited before its first input. */
   remember(threadId: string): Promise<void>;
 }
@@ -144,7 +145,7 @@ export class CodexExecutor implements Executor, ClientListener {
     const { plan, workspace, observeMessages, observeTools } = this.#init;
     const schema = plan.outputSchema;
     return new CodexTurn(
-      { ...this.#ports, client: this.client },
+      { ...this.#ports, client: this.client, commands: this.#init.commands },
       {
         runId,
         output,

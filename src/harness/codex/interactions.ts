@@ -32,6 +32,8 @@ export interface InteractionInit {
   openTool(id: string): ToolItem | null;
   /** Input of the person for the running Turn; resolves once it was written. */
   say(text: string): Promise<SteerResult['kind'] | 'written'>;
+  /** Something for the person at the laptop. */
+  notice(text: string): Promise<void>;
 }
 
 type Open =
@@ -112,8 +114,13 @@ export class Interactions {
     if (answer.kind === 'allow' && answer.updatedInput !== undefined) return 'failed';
     this.#open.delete(key);
     // The program has no word for a reason, so it goes to the model as input, before the refusal lets it go on.
-    if (answer.kind === 'deny' && answer.message) await this.#init.say(answer.message);
+    if (answer.kind === 'deny' && answer.message) await this.#explain(answer.message);
     return this.#submit(() => this.#ports.client.reply(open.id, open.reply(answer)));
+  }
+
+  async #explain(message: string): Promise<void> {
+    const said = await this.#init.say(`The request was denied: ${message}`);
+    if (said !== 'written') await this.#init.notice('Codex did not take your reason for the refusal.');
   }
 
   async choice(key: string, answer: ChoiceAnswer): Promise<SubmitResult> {

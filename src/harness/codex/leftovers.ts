@@ -1,6 +1,7 @@
 import type { Logger } from '../../observe/logger.ts';
 import { asError } from '../../observe/errors.ts';
 import { delay, within, type Clock } from '../../platform/clock.ts';
+import type { ProcessTable } from '../../platform/process-table.ts';
 import type { CodexClient } from './client.ts';
 import { terminalsResult } from './native-types.ts';
 
@@ -8,13 +9,30 @@ export interface LeftoverPorts {
   readonly client: CodexClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly commands: CommandProcesses;
 }
+
+/** Set for every command of the agent, and for nothing else that the program starts. */
+export const COMMAND_VARIABLE = 'AGENT_RUNTIME_COMMAND';
+
+/** What commands of one start of the program left running, also away from it. Knows of none where the system hides it. */
+export interface CommandProcesses {
+  anyRuns(): Promise<boolean>;
+}
+
+export const commandProcesses = (table: ProcessTable, owner: string): CommandProcesses => ({
+  async anyRuns() {
+    return (await table.withVariable(await table.list(), COMMAND_VARIABLE, owner)).size > 0;
+  },
+});
 
 const STEP_LIMIT_MS = 5_000;
 const CHILDREN_LIMIT_MS = 8_000;
 /** Together five seconds. */
 const LOOKS = 50;
 const LOOK_PAUSE_MS = 100;
+/** Together two seconds. */
+const STRAY_LOOKS = 20;
 
 /** Sub-agents of a conversation and what they do. */
 export class Children {
@@ -56,7 +74,7 @@ export interface Leftovers {
 
 /**
  * Ends what a native turn leaves behind, and sees that it is gone: sub-agents that still work, then commands that run
- * on in the background, which an interrupt does not stop. Never throws.
+ * on in the background, which an interrupt does not stop, and last a look for what such a command left. Never throws.
  */
 export async function endLeftovers(
   ports: LeftoverPorts,
@@ -77,11 +95,22 @@ export async function endLeftovers(
       await client.request('thread/backgroundTerminals/clean', { threadId: thread }, STEP_LIMIT_MS);
       if (!(await untilNone(ports, thread))) return unsure('Codex did not end the commands of this Turn.');
     }
+    if (!(await untilGone(ports)))
+      return unsure('Something that a command of this Turn started still runs and is not known to Codex.');
     return { commands, problem: null };
   } catch (error) {
     logger.warn('codex.leftovers_unknown', { error: asError(error).name });
     return unsure('Codex did not say whether commands of this Turn still run.');
   }
+}
+
+/** A command that left the program behind is known by its environment alone. */
+async function untilGone({ commands, clock }: LeftoverPorts): Promise<boolean> {
+  for (let looks = 0; looks < STRAY_LOOKS; looks++) {
+    if (!(await commands.anyRuns())) return true;
+    await delay(clock, LOOK_PAUSE_MS);
+  }
+  return false;
 }
 
 /** A command is asked to end and ends a moment later. */

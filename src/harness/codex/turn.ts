@@ -17,7 +17,7 @@ import type {
 import type { CodexClient } from './client.ts';
 import { FunctionCalls } from './functions.ts';
 import { Interactions } from './interactions.ts';
-import { endLeftovers, type Children } from './leftovers.ts';
+import { endLeftovers, type Children, type CommandProcesses } from './leftovers.ts';
 import { EventMapper, type EventOptions } from './map-events.ts';
 import { mapFailure } from './map-failures.ts';
 import { mapInput, text, type NativeInput } from './map-input.ts';
@@ -29,6 +29,7 @@ export interface TurnPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly commands: CommandProcesses;
 }
 
 export interface TurnInit extends EventOptions {
@@ -88,6 +89,7 @@ export class CodexTurn implements HarnessTurn {
       workspace: init.workspace,
       openTool: (id) => this.#events.openTool(id),
       say: (said) => this.#say([text(said)]),
+      notice: (told) => this.notice(told),
     });
   }
 

@@ -1,7 +1,10 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { describe, expect } from 'vitest';
 
 import { nativeSessionId } from '../../../src/protocol/run-output.ts';
-import { codexTest, eventually, gone, running, type CodexBed } from './codex-bed.ts';
+import { codexTest, eventually, running, type CodexBed } from './codex-bed.ts';
 
 const reusable = { kind: 'settled', reusable: true };
 
@@ -49,7 +52,7 @@ describe('cancelling', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     await turn.cancel();
     expect(await turn.settlement()).toEqual(reusable);
-    await gone('sleep', '2713');
+    expect(await running('sleep', '2713')).toBeNull();
     expect(output.all('tool_call').at(-1)?.payload).toMatchObject({ id: 'call_1', stage: 'after' });
     expect(bed.model.calls).toHaveLength(1);
     await nextWorks(bed, executor);
@@ -65,7 +68,7 @@ describe('cancelling', () => {
     await eventually(async () => (await running('sleep', '2712')) !== null);
     await turn.cancel();
     expect(await turn.settlement()).toEqual(reusable);
-    await gone('sleep', '2712');
+    expect(await running('sleep', '2712')).toBeNull();
     await nextWorks(bed, executor);
   });
 
@@ -83,13 +86,45 @@ describe('cancelling', () => {
     await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
     await output.end();
     expect(await turn.settlement()).toEqual(reusable);
-    await gone('sleep', '2711');
+    expect(await running('sleep', '2711')).toBeNull();
     expect(output.all('tool_call').at(-1)?.payload).toMatchObject({
       stage: 'after',
       observation: { status: 'failed' },
     });
     expect(output.all('error')).toEqual([]);
     await nextWorks(bed, executor);
+  });
+
+  codexTest('what a command set free is noticed, and ended with the Executor', async (bed) => {
+    const cmd = 'setsid sleep 2703 > /dev/null 2>&1 & echo free';
+    bed.model.setScenario([
+      { steps: [{ tool: 'exec_command', id: 'call_1', input: { cmd } }] },
+      { steps: [{ text: 'It is free.' }] },
+    ]);
+    const executor = await bed.ready({}, { policy: 'unattended' });
+    const { output, turn } = await bed.run(executor, 'Work');
+    expect(output.text).toBe('It is free.');
+    expect(await turn.settlement()).toMatchObject({ reusable: false });
+    expect(await running('sleep', '2703')).not.toBeNull();
+    expect(await executor.close()).toEqual({ state: 'closed' });
+    expect(await running('sleep', '2703')).toBeNull();
+  });
+
+  codexTest('a server of the person that is still there is no command that was left', async (bed) => {
+    const script = join(bed.root, 'server.sh');
+    await writeFile(script, '#!/bin/sh\nexec sleep 2704\n');
+    await chmod(script, 0o755);
+    bed.model.setScenario([{ steps: [{ text: 'Done.' }] }]);
+    const transport = { kind: 'stdio' as const, command: script, args: [], env: {}, cwd: bed.root };
+    const mcpServers = [{ name: 'slow', allowedTools: null, required: false, transport }];
+    const executor = await bed.ready({}, { prepared: { mcpServers } });
+    await eventually(async () => (await running('sleep', '2704')) !== null);
+    const { turn } = await bed.start(executor, 'Work');
+    await turn.cancel();
+    expect(await turn.settlement()).toEqual(reusable);
+    expect(await running('sleep', '2704')).not.toBeNull();
+    expect(await executor.close()).toEqual({ state: 'closed' });
+    expect(await running('sleep', '2704')).toBeNull();
   });
 
   codexTest('before the model answered anything', async (bed) => {
@@ -181,7 +216,7 @@ describe('cancelling', () => {
     await turn.submitPermission?.((await output.next('permission')).request.key, { kind: 'allow' });
     await eventually(async () => (await running('sleep', '2710')) !== null);
     expect(await executor.close()).toEqual({ state: 'closed' });
-    await gone('sleep', '2710');
+    expect(await running('sleep', '2710')).toBeNull();
     expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
     await output.end();
   });

@@ -171,10 +171,6 @@ export async function running(...commandLine: readonly string[]): Promise<number
   return null;
 }
 
-/** A process that was killed stays in the list until the system has cleared it away. */
-export const gone = (...commandLine: readonly string[]): Promise<void> =>
-  eventually(async () => (await running(...commandLine)) === null);
-
 export const isThere = (file: string): Promise<boolean> =>
   readFile(file).then(
     () => true,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect } from 'vitest';
 
-import { codexTest, eventually, gone, isThere, running } from './codex-bed.ts';
+import { codexTest, eventually, isThere, running } from './codex-bed.ts';
 
 const namespace = 'multi_agent_v1';
 const model = 'made-up-1';
@@ -58,7 +58,7 @@ describe('sub-agents', () => {
         else await turn.cancel();
         await output.end();
         expect(await turn.settlement()).toEqual({ kind: 'settled', reusable: true });
-        await gone('sleep', '2702');
+        expect(await running('sleep', '2702')).toBeNull();
         expect(output.all('error')).toEqual([]);
         bed.model.setScenario([{ steps: [{ text: 'Next.' }] }]);
         expect((await bed.run(executor, 'Next')).output.text).toBe('Next.');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { McpServer, PreparedEnvironment } from '../../../../src/harness/adapter.ts';
 import { planLaunch, threadConfig, type LaunchPlan } from '../../../../src/harness/codex/configuration.ts';
+import { COMMAND_VARIABLE } from '../../../../src/harness/codex/leftovers.ts';
 import { referredVariables } from '../../../../src/harness/codex/probe.ts';
 import { isOldEnoughToRefuse } from '../../../../src/harness/codex/program.ts';
 import { starting, stepTurn, type TurnState } from '../../../../src/harness/codex/turn-state.ts';
@@ -95,8 +96,13 @@ describe('settings beside the person’s own', () => {
     const config = settings(threadConfig(plan({}, { variables: { B: '2' } }), own, ['KEY'], 'owner-1'));
     expect(config).toMatchObject({
       'shell_environment_policy.exclude': ['THEIRS', 'KEY'],
-      'shell_environment_policy.set': { A: '1', B: '2', [OWNER_VARIABLE]: 'owner-1' },
-      'shell_environment_policy.include_only': ['PATH', 'B', OWNER_VARIABLE],
+      'shell_environment_policy.set': {
+        A: '1',
+        B: '2',
+        [OWNER_VARIABLE]: 'owner-1',
+        [COMMAND_VARIABLE]: 'owner-1',
+      },
+      'shell_environment_policy.include_only': ['PATH', 'B', OWNER_VARIABLE, COMMAND_VARIABLE],
     });
   });
 

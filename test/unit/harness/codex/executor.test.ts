@@ -36,10 +36,13 @@ function open(changes: Record<string, unknown> = {}): {
   native: ScriptedServer;
   executor: CodexExecutor;
   remembered: string[];
+  /** Whether a process that a command started runs. */
+  left: { running: boolean };
 } {
   const clock = new FakeClock();
   const native = new ScriptedServer();
   const remembered: string[] = [];
+  const left = { running: false };
   const configuration = executionConfiguration.parse({
     agent_kind: 'codex',
     conversation_id: '',
@@ -69,10 +72,11 @@ function open(changes: Record<string, unknown> = {}): {
     workspace: '/workspace',
     observeMessages: true,
     observeTools: true,
+    commands: { anyRuns: () => Promise.resolve(left.running) },
     remember: (id) => Promise.resolve(void remembered.push(id)),
   });
   executor.bind({ id: threadId, model: 'gpt', resumed: false });
-  return { clock, native, executor, remembered };
+  return { clock, native, executor, remembered, left };
 }
 
 async function bed(changes: Record<string, unknown> = {}) {
@@ -211,6 +215,28 @@ describe('the end of a Turn', () => {
     native.answer = () => refusal();
     native.say(completed());
     expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
+  });
+
+  test('waits for what a command left away from the program, and does not wait for ever', async () => {
+    const { clock, executor, left, native, turn } = await bed();
+    left.running = true;
+    native.say(completed());
+    await clock.advance(500);
+    left.running = false;
+    await clock.advance(200);
+    expect(await turn.settlement()).toEqual({ kind: 'settled', reusable: true });
+
+    native.answer = (method) =>
+      method === 'turn/start' ? { turn: { id: 'turn-2' } } : { data: [], nextCursor: null };
+    const second = await executor.startTurn('next', says('Hi'), new Collected());
+    left.running = true;
+    native.say(started('turn-2'), completed('completed', 'turn-2'));
+    await clock.advance(3_000);
+    if (second.kind !== 'turn') throw new Error(second.message);
+    expect(await second.turn.settlement()).toMatchObject({
+      reusable: false,
+      reason: expect.stringContaining('still runs') as string,
+    });
   });
 
   test('interrupts sub-agents and waits for their end', async () => {
@@ -368,6 +394,7 @@ function initOf(): ConstructorParameters<typeof CodexExecutor>[2] {
     workspace: '/workspace',
     observeMessages: true,
     observeTools: true,
+    commands: { anyRuns: () => Promise.resolve(false) },
     remember: () => Promise.resolve(),
   };
 }
