@@ -14,6 +14,8 @@ export interface LocalCoreOptions {
   readonly random: Random;
   readonly storage: CoreStorage;
   readonly heartbeatSeconds?: number;
+  /** With it a Session can be served by a machine that enrolled for it, whose build of Core this names. */
+  readonly build?: string;
   /** Sees everything the gateway sees; may be a test's. */
   readonly observer?: GatewayObserver;
 }
@@ -68,6 +70,7 @@ export class LocalCore {
     const outer = options.observer;
     this.#gateway = new Gateway({
       clock: options.clock,
+      ...(options.build === undefined ? {} : { enrolment: { random: options.random, build: options.build } }),
       ...(options.heartbeatSeconds === undefined ? {} : { heartbeatSeconds: options.heartbeatSeconds }),
       observer: {
         connected: (connection) => {
@@ -177,6 +180,22 @@ export class LocalCore {
     return session && !session.ended ? this.#issue(session) : undefined;
   }
 
+  /**
+   * What a Session shows to whoever may serve it: where to enrol and a fresh grant. Undefined for a Session without a
+   * folder, one that ended, and a Core that nobody can enrol with.
+   */
+  invite(sessionId: string): { readonly endpoint: string; readonly grant: string } | undefined {
+    const session = this.#book.session(sessionId);
+    const { authority } = this.#gateway;
+    if (!session || session.ended || session.workspaceDirectory === null || !authority) return undefined;
+    const { environmentId, deviceId, workspaceDirectory, harness } = session;
+    if (!authority.has(environmentId)) {
+      authority.offer({ environmentId, sessionId, deviceId, workspaceDirectory, harness });
+    }
+    const endpoint = `${this.coreUrl}/agent-daemon/installation`;
+    return { endpoint, grant: authority.grant(environmentId) };
+  }
+
   /** No Turn and no connection any more: open Turns are cancelled, the device is retired. */
   async endSession(sessionId: string): Promise<void> {
     const session = this.#book.session(sessionId);
@@ -184,6 +203,7 @@ export class LocalCore {
     session.ended = true;
     for (const turn of this.#book.openTurns(sessionId)) this.#scheduler.cancel(turn);
     this.#gateway.retireDevice(session.deviceId);
+    this.#gateway.authority?.deleteSession(session.environmentId);
     this.#emit({ kind: 'session', sessionId });
     await this.#book.save();
   }

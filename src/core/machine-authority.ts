@@ -9,6 +9,8 @@ export interface EnvironmentOffer {
   readonly sessionId: string;
   readonly workspaceDirectory: string;
   readonly harness?: string;
+  /** The device that enrolling gives; a new one by default. */
+  readonly deviceId?: string;
 }
 
 interface Key {
@@ -16,7 +18,9 @@ interface Key {
   revoked: boolean;
 }
 
-interface Environment extends EnvironmentOffer {
+interface Environment extends Omit<EnvironmentOffer, 'deviceId'> {
+  /** What `deviceId` becomes once a key enrolled. */
+  readonly offeredDevice: string;
   readonly keys: Map<string, Key>;
   /** The first key to enrol owns the Environment for good. */
   boundKeyId: string | null;
@@ -66,9 +70,14 @@ export class MachineAuthority {
     this.#onDevice = options.onDevice;
   }
 
+  has(environmentId: string): boolean {
+    return this.#environments.has(environmentId);
+  }
+
   offer(environment: EnvironmentOffer): void {
     this.#environments.set(environment.environmentId, {
       ...environment,
+      offeredDevice: environment.deviceId ?? this.#random.uuid(),
       keys: new Map(),
       boundKeyId: null,
       deviceId: null,
@@ -152,7 +161,7 @@ export class MachineAuthority {
     if (!found.ok) return found;
     const { environment, keyId, key } = found.value;
     environment.boundKeyId ??= keyId;
-    environment.deviceId ??= this.#random.uuid();
+    environment.deviceId ??= environment.offeredDevice;
     this.#onDevice(environment.deviceId, key.digest);
     return {
       ok: true,
