@@ -71,6 +71,24 @@ describe('the program and its process', () => {
     },
   );
 
+  codexTest(
+    'one that stands still in the middle of a Turn is not called settled, and is ended by force',
+    async (bed) => {
+      bed.model.setScenario([{ steps: [{ text: ['Talking ', { hold: 'talking' }, 'on.'] }] }]);
+      const executor = await bed.ready();
+      const { output, turn } = await bed.start(executor, 'Talk');
+      await output.next('delta');
+      process.kill(pidOf(bed), 'SIGSTOP');
+      await expect(turn.cancel()).rejects.toMatchObject({ family: 'unknown' });
+      expect(await turn.settlement()).toMatchObject({ kind: 'failed' });
+      expect(output.closed).toBe(false);
+      expect(await executor.close()).toEqual({ state: 'closed' });
+      await output.end();
+      expect(output.all('error')).toHaveLength(1);
+      expect(await turn.settlement()).toMatchObject({ kind: 'settled', reusable: false });
+    },
+  );
+
   codexTest('a crash between Turns is told at once', async (bed) => {
     bed.model.setScenario([{ steps: [{ text: 'One.' }] }]);
     const executor = await bed.ready();
