@@ -1,10 +1,11 @@
 import { OWNER_VARIABLE } from '../../platform/process-tree.ts';
-import type { ExecutionConfiguration, FunctionTool } from '../../protocol/execution.ts';
+import type { ExecutionConfiguration } from '../../protocol/execution.ts';
 import type { InteractionPolicy, McpServer, PrepareRequest } from '../adapter.ts';
 import { compileOutputSchema, type OutputSchema } from '../output-schema.ts';
 import type { NativeConfig } from './native-types.ts';
 import { COMMAND_VARIABLE } from './leftovers.ts';
-import type { NameOf } from './map-tools.ts';
+import { nativeFunctions, nativeName } from './map-functions.ts';
+import { mapServer } from './map-servers.ts';
 import { functionsMark, isThreadId } from './session-record.ts';
 
 /** What an execution asks of the program, and what its answers must show before anything is believed. */
@@ -50,8 +51,6 @@ const policies: Readonly<Record<InteractionPolicy, Pick<LaunchPlan, 'approvalPol
   unattended: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 };
 
-/** Functions that are only found by search live in a namespace of their own, which the program demands. */
-const LATER = 'later';
 const PROVIDER = 'agent-runtime';
 const PROVIDER_KEY = 'AGENT_RUNTIME_PROVIDER_KEY';
 const webSearchModes: readonly string[] = ['disabled', 'cached', 'live'];
@@ -125,10 +124,10 @@ export function planLaunch(request: PrepareRequest): PlannedLaunch {
       servers: Object.fromEntries(servers.map(({ name, config }) => [name, config])),
       requiredServers: prepared.mcpServers.flatMap((server) => (server.required ? [server.name] : [])),
       onlyTheseServers: stated,
-      references: Object.assign(
-        provider ? { [PROVIDER_KEY]: provider.api_key } : {},
-        ...servers.map(({ references }) => references),
-      ) as Record<string, string>,
+      references: Object.fromEntries([
+        ...(provider ? [[PROVIDER_KEY, provider.api_key] as const] : []),
+        ...servers.flatMap(({ references }) => Object.entries(references)),
+      ]),
       shellVariables: prepared.variables,
       dynamicTools: nativeFunctions(functions),
       functions: new Map(functions.map((tool) => [nativeName(tool), tool.name])),
@@ -212,76 +211,6 @@ const mapProvider = (provider: { readonly base_url: string }): Record<string, un
   env_key: PROVIDER_KEY,
   wire_api: 'responses',
 });
-
-interface MappedServer {
-  readonly name: string;
-  readonly config: Record<string, unknown>;
-  readonly references: Record<string, string>;
-}
-
-function mapServer(server: McpServer, index: number): MappedServer {
-  const { transport } = server;
-  const common = {
-    enabled: true,
-    required: server.required,
-    startup_timeout_sec: 30,
-    ...(server.allowedTools === null ? {} : { enabled_tools: server.allowedTools }),
-  };
-  if (transport.kind === 'stdio') {
-    const { command, args, env, cwd } = transport;
-    return { name: server.name, config: { ...common, command, args, env, cwd }, references: {} };
-  }
-  const references: Record<string, string> = {};
-  const refer = (what: string, value: string): string => {
-    const name = `AGENT_RUNTIME_MCP_${index + 1}_${what}`;
-    references[name] = value;
-    return name;
-  };
-  const headers = Object.entries(transport.headers).map(
-    ([header, value], at) => [header, refer(`HEADER_${at + 1}`, value)] as const,
-  );
-  const config = {
-    ...common,
-    url: transport.url,
-    ...(transport.bearer === null ? {} : { bearer_token_env_var: refer('BEARER', transport.bearer) }),
-    ...(headers.length === 0 ? {} : { env_http_headers: Object.fromEntries(headers) }),
-  };
-  return { name: server.name, config, references };
-}
-
-const nativeFunction = (tool: FunctionTool): Record<string, unknown> => ({
-  type: 'function',
-  name: tool.name,
-  description: tool.description,
-  inputSchema: tool.parameters,
-});
-
-function nativeFunctions(functions: readonly FunctionTool[]): readonly unknown[] {
-  const later = functions.filter((tool) => tool.defer_loading);
-  return [
-    ...functions.filter((tool) => !tool.defer_loading).map(nativeFunction),
-    ...(later.length === 0
-      ? []
-      : [
-          {
-            type: 'namespace',
-            name: LATER,
-            description: 'Further functions, found by search.',
-            tools: later.map((tool) => ({ ...nativeFunction(tool), deferLoading: true })),
-          },
-        ]),
-  ];
-}
-
-const nativeName = (tool: FunctionTool): string => joinName(tool.name, tool.defer_loading ? LATER : null);
-export const joinName = (tool: string, namespace: string | null): string =>
-  namespace ? `${namespace}::${tool}` : tool;
-
-/** The declared name of a function by its native one; a foreign one keeps what it is called. */
-export const declaredName =
-  (functions: ReadonlyMap<string, string>): NameOf =>
-  (tool, namespace) =>
-    functions.get(joinName(tool, namespace)) ?? joinName(tool, namespace);
 
 /**
  * The settings of a conversation together with the person's own, which ours must not lose or meet by accident. A

@@ -4,7 +4,7 @@ import { within, type Clock } from '../../platform/clock.ts';
 import type { InputContent } from '../../protocol/message-input.ts';
 import type { HarnessEvent, SubmitResult } from '../adapter.ts';
 import type { CodexClient } from './client.ts';
-import { joinName } from './configuration.ts';
+import { joinName } from './map-functions.ts';
 import type { ContentItem, DynamicCall, RequestId, ToolItem } from './native-types.ts';
 
 type DynamicItem = Extract<ToolItem, { type: 'dynamicToolCall' }>;
