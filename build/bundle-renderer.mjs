@@ -5,8 +5,8 @@ import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** zod carries its messages in every language; the window shows none of them, so they stay out of the bundle. */
-const withoutZodLocales = {
+/** zod carries its messages in every language and sets all of them up at a start; nothing of ours shows them. */
+export const withoutZodLocales = {
   name: 'without-zod-locales',
   setup(bundle) {
     bundle.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({

@@ -6,7 +6,7 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { execFileSync } from 'node:child_process';
 import { build } from 'esbuild';
-import { bundleRenderer } from './bundle-renderer.mjs';
+import { bundleRenderer, withoutZodLocales } from './bundle-renderer.mjs';
 
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const out = join(root, 'dist');
@@ -21,6 +21,10 @@ const common = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
+  plugins: [withoutZodLocales],
+  // Names stay, for the traces of errors; what is only layout is compiled at every start.
+  minifyWhitespace: true,
+  minifySyntax: true,
   define: { AGENT_RUNTIME_VERSION: JSON.stringify(version) },
 };
 
