@@ -209,7 +209,7 @@ export class BoundRuntime {
           return this.#ports.stateDir(sessionId);
         },
         interactions: this.#ports.interactions,
-        rules: this.#ports.rules,
+        rules: { book: this.#ports.rules, owner: ruleOwner(target) },
         executorIdleMs: this.#ports.executorIdleMs,
         paused: () => this.#ports.paused(),
         workspace: this.#workspace,
@@ -265,3 +265,7 @@ export class BoundRuntime {
     };
   }
 }
+
+/** Each Session of the local Core has an Environment of its own; a rule of a folder is for all of them. */
+export const ruleOwner = ({ local, workspace }: BindingTarget): string =>
+  local ? 'local' : (workspace?.environmentId ?? '');

@@ -11,7 +11,7 @@ import { privateFolder } from '../store/atomic-file.ts';
 import { InstanceLock } from '../store/instance-lock.ts';
 import { JsonDocument } from '../store/settings.ts';
 import { bindingPorts } from './binding-ports.ts';
-import { BoundRuntime, type BindingTarget } from './binding.ts';
+import { BoundRuntime, type BindingTarget, ruleOwner } from './binding.ts';
 import { runCommand, type CommandHandlers } from './command-gate.ts';
 import { createHandlers } from './commands.ts';
 import { ControlServer } from './control-server.ts';
@@ -123,7 +123,7 @@ export class Daemon {
         ...{ path: paths.rules, clock, random, logger: options.logger },
         onChange: () => daemon?.publisher.changed(),
         onHistory: (entry) => daemon?.remember(entry),
-        bindingOf: (environmentId) => (daemon ? daemon.#bindingOf(environmentId) : null),
+        bindingOf: (owner) => (daemon ? daemon.#bindingOf(owner) : null),
       });
       daemon = new Daemon(options, lock, ledger, harnesses, opened.document, rules);
       for (const aside of [ledger.setAside, opened.setAside, rules.setAside]) {
@@ -142,11 +142,9 @@ export class Daemon {
     }
   }
 
-  #bindingOf(environmentId: string): string | null {
-    const bound = [...this.bindings.values()].find(
-      ({ target }) => target.workspace?.environmentId === environmentId,
-    );
-    return bound?.target.name ?? null;
+  #bindingOf(owner: string): string | null {
+    const bound = [...this.bindings.values()].find(({ target }) => ruleOwner(target) === owner);
+    return bound?.target.name ?? (owner === 'local' ? owner : null);
   }
 
   get userAgent(): string {

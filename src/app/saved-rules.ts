@@ -9,7 +9,7 @@ import { JsonDocument } from '../store/settings.ts';
 
 const ruleSchema = z.object({
   id: z.string(),
-  environmentId: z.string(),
+  owner: z.string(),
   workspace: z.string().nullable(),
   harness: z.string(),
   sessionId: z.string(),
@@ -33,8 +33,8 @@ interface RulePorts {
   readonly onChange: () => void;
   /** Every rule that is made or removed is on record. */
   readonly onHistory: (entry: HistoryEntry) => void;
-  /** Name of the binding of an Environment; null for one that is not bound any more. */
-  readonly bindingOf: (environmentId: string) => string | null;
+  /** Name of the binding of an owner; null for one that is not bound any more. */
+  readonly bindingOf: (owner: string) => string | null;
 }
 
 /** The rules of this machine, kept in `rules.json`. Those of a Turn live as long as it and are not written. */
@@ -72,7 +72,7 @@ export class SavedRules {
     const iso = (at: number): string => new Date(at).toISOString();
     return this.book.all.map((rule) => ({
       id: rule.id,
-      binding: this.#ports.bindingOf(rule.environmentId) ?? rule.environmentId,
+      binding: this.#ports.bindingOf(rule.owner) ?? rule.owner,
       harness: rule.harness,
       tool: rule.tool,
       match: rule.match,
@@ -118,7 +118,7 @@ export class SavedRules {
       kind: 'rule',
       id: rule.id,
       run_id: rule.runId,
-      binding: this.#ports.bindingOf(rule.environmentId),
+      binding: this.#ports.bindingOf(rule.owner),
       harness: rule.harness,
       title: rule.match,
       at: new Date(this.#ports.clock.now()).toISOString(),

@@ -78,7 +78,7 @@ export class Interactions {
     this.#ports = ports;
     this.#sender = sender;
     this.#applied = new AppliedDecisions(ports.clock, isActive);
-    this.#rules = ports.rules ?? new RuleBook(ports);
+    this.#rules = ports.rules?.book ?? new RuleBook(ports);
   }
 
   get pending(): number {
@@ -245,7 +245,7 @@ export class Interactions {
     if (request.kind !== 'permission') return null;
     const { binding } = this.#ports;
     return {
-      environmentId: binding?.environmentId ?? '',
+      owner: this.#ports.rules?.owner ?? binding?.environmentId ?? '',
       workspace: binding?.workspace ?? null,
       harness: run.executor.offered.adapter.kind,
       sessionId: run.executor.sessionId,

@@ -65,7 +65,7 @@ export interface RuntimePorts {
   stateDir(sessionId: string): Promise<string>;
   readonly interactions: InteractionSettings;
   /** What persons allowed beforehand, for all bindings; absent where nothing is kept beyond the connection. */
-  readonly rules?: RuleBook;
+  readonly rules?: { readonly book: RuleBook; readonly owner: string };
   readonly executorIdleMs: number;
   /** True while a person paused this Runtime: new preparations are refused. */
   paused(): boolean;

@@ -11,7 +11,8 @@ export type RuleScope = 'turn' | 'session' | 'folder';
  */
 export interface Rule {
   readonly id: string;
-  readonly environmentId: string;
+  /** The Environment it was made for; all Sessions of the local Core have one owner. */
+  readonly owner: string;
   /** Real path of the folder; null for an Environment without one. */
   readonly workspace: string | null;
   readonly harness: string;
@@ -31,7 +32,7 @@ export interface Rule {
 
 /** A permission with everything a rule is bound to. */
 export interface AskedPermission {
-  readonly environmentId: string;
+  readonly owner: string;
   readonly workspace: string | null;
   readonly harness: string;
   readonly sessionId: string;
@@ -124,7 +125,7 @@ export class RuleBook {
     // For the rest of a Turn everything the person has just seen may be repeated as it was.
     const match = scope === 'turn' ? (coverage?.match ?? asked.native.title) : coverage?.match;
     if (match === undefined || (scope === 'folder' && asked.workspace === null)) return false;
-    const { environmentId, workspace, harness, sessionId, runId, native } = asked;
+    const { owner, workspace, harness, sessionId, runId, native } = asked;
     const key = keyOf(native);
     for (const rule of this.#rules.values()) {
       if (rule.scope === scope && rule.key === key && covers(rule, asked)) this.#rules.delete(rule.id);
@@ -133,7 +134,7 @@ export class RuleBook {
     const now = this.#clock.now();
     const id = `rule_${this.#random.hex(8)}`;
     this.#rules.set(id, {
-      ...{ id, environmentId, workspace, harness, sessionId, runId, scope, tool: native.tool, match, key },
+      ...{ id, owner, workspace, harness, sessionId, runId, scope, tool: native.tool, match, key },
       createdAt: now,
       expiresAt: scope !== 'folder' || days === null ? null : now + Math.min(days, limits.days) * DAY_MS,
       ...{ used: 0, lastUsedAt: null },
@@ -160,9 +161,7 @@ export class RuleBook {
 
 function covers(rule: Rule, asked: AskedPermission): boolean {
   const same =
-    rule.environmentId === asked.environmentId &&
-    rule.workspace === asked.workspace &&
-    rule.harness === asked.harness;
+    rule.owner === asked.owner && rule.workspace === asked.workspace && rule.harness === asked.harness;
   if (!same) return false;
   switch (rule.scope) {
     case 'turn':

@@ -13,7 +13,7 @@ const command = (text: string, more: Partial<NativePermission> = {}): NativePerm
   ...more,
 });
 const asked = (native: NativePermission, more: Partial<AskedPermission> = {}): AskedPermission => ({
-  ...{ environmentId: 'e', workspace: '/w', harness: 'claude_sdk', sessionId: 's', runId: 'r', native },
+  ...{ owner: 'e', workspace: '/w', harness: 'claude_sdk', sessionId: 's', runId: 'r', native },
   ...more,
 });
 const bookOf = (clock = new FakeClock()): RuleBook => new RuleBook({ clock, random: systemRandom });
@@ -63,7 +63,7 @@ describe('where a rule applies', () => {
       false,
     );
     expect(applies(test1, { workspace: '/other' })).toBe(false);
-    expect(applies(test1, { environmentId: 'other' })).toBe(false);
+    expect(applies(test1, { owner: 'other' })).toBe(false);
     expect(applies(test1, { harness: 'codex' })).toBe(false);
     expect(book.all[0]).toMatchObject({ used: 2, match: 'npm test' });
   });
