@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { test } from 'vitest';
@@ -52,7 +52,6 @@ export class CodexBed extends Bed {
   override async close(): Promise<void> {
     await super.close();
     await this.model.close();
-    await rm(this.home, { recursive: true, force: true });
   }
 }
 
@@ -74,10 +73,8 @@ export interface CodexBedOptions {
 /** The real Codex on a scripted model, with a home folder of its own. */
 export async function codexBed(options: CodexBedOptions = {}): Promise<CodexBed> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'harness-')));
-  for (const name of ['workspace', 'state']) await mkdir(join(root, name));
-  // Codex gives up its helpers when its folder lies in the temporary one; a person's does not.
-  await mkdir(join(homedir(), '.cache'), { recursive: true });
-  const home = await realpath(await mkdtemp(join(homedir(), '.cache', 'codex-home-')));
+  for (const name of ['workspace', 'state', 'home']) await mkdir(join(root, name));
+  const home = join(root, 'home');
   const ledger = await ProcessLedger.open(root, { clock: systemClock, random: systemRandom });
   const model = await startFakeOpenAI();
   await writeFile(
