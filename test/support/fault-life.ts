@@ -88,15 +88,20 @@ function memoryKeychain(): NativeKeychain {
   };
 }
 
-/** Answers `--version` and the first questions as Claude Code does: a native process to start, to talk to and to end. */
+/** Answers `--version`, the first questions and one message as Claude Code does: a native process to start, to talk to and to end. */
 const agent = `#!/bin/sh
 if [ "$1" = --version ]; then echo '2.1.332 (Claude Code)'; exit 0; fi
+for word; do [ "$before" = --session-id ] && session=$word; before=$word; done
 while read -r line; do
   id=\${line#*request_id\\":\\"}; id=\${id%%\\"*}
   case "$line" in
     *initialize*) body='{"account":{"apiKeySource":"env"}}' ;;
     *interrupt*) body='{"still_queued":[],"cancelled":[]}' ;;
-    *) echo '{"type":"system","subtype":"init","session_id":"s","tools":[],"capabilities":["msg_lifecycle_v1","interrupt_receipt_v1","interrupt_cancel_queued_v1"]}'; continue ;;
+    *) echo '{"type":"system","subtype":"init","session_id":"'$session'","tools":[],"capabilities":["msg_lifecycle_v1","interrupt_receipt_v1","interrupt_cancel_queued_v1"]}'
+      uuid=\${line#*uuid\\":\\"}; uuid=\${uuid%%\\"*}
+      echo '{"type":"assistant","session_id":"'$session'","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"text","text":"said"}]}}'
+      echo "{\\"type\\":\\"result\\",\\"session_id\\":\\"$session\\",\\"subtype\\":\\"success\\",\\"is_error\\":false,\\"result\\":\\"said\\",\\"user_message_uuids\\":[\\"$uuid\\"]}"
+      continue ;;
   esac
   echo "{\\"type\\":\\"control_response\\",\\"response\\":{\\"subtype\\":\\"success\\",\\"request_id\\":\\"$id\\",\\"response\\":$body}}"
 done
@@ -199,24 +204,14 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
   if (client) await soon(client.call('view.get', {}), 'view.get over the socket').catch(() => undefined);
   injector.phase = 'turn';
   const answering = daemon.publisher.subscribe((view) => answerAll(daemon, view));
-  const begun = await call('turn.start', { prompt: 'hello', harness: 'demo' });
-  if (begun !== null) {
-    await soon(
-      new Promise<void>((resolve) => {
-        const look = async (): Promise<void> => {
-          const shown = await daemon.run('turn.list', {});
-          const turns = shown.ok
-            ? (shown.answer as { turns: { run_id: string; state: string }[] }).turns
-            : [];
-          const mine = turns.find((turn) => turn.run_id === (begun as { run_id: string }).run_id);
-          if (mine?.state === 'ended') return resolve();
-          setTimeout(() => void look(), 10);
-        };
-        void look();
-      }),
-      'the Turn',
-      2 * patience,
-    ).catch(late);
+  for (const harness of ['demo', 'agent']) {
+    injector.phase = `turn of ${harness}`;
+    const begun = await call('turn.start', { prompt: 'hello', harness });
+    if (begun === null) continue;
+    const { run_id: id } = begun as { run_id: string };
+    const outcome = await soon(endOf(daemon, id), `the Turn of ${harness}`, 2 * patience).catch(late);
+    if (injector.injected.length === 0 && outcome !== 'completed')
+      problems.push(`the Turn of ${harness} ended as ${String(outcome)} without a fault`);
   }
   answering();
   injector.phase = 'commands';
@@ -236,10 +231,27 @@ async function script(daemon: Daemon, desk: CredentialDesk, known: Known, proble
       daemon.publisher.subscribe((view) => view.runtime.state === 'paused' && resolve());
     }),
     'the stop',
-  ).catch((error: unknown) => problems.push(told(error)));
+    patience,
+  ).catch((error: unknown) => {
+    // What cannot be looked at cannot be proven gone: then it waits, and a person sees for what.
+    if (!known.lasts || daemon.projection.cleanup.length === 0) problems.push(told(error));
+  });
   await call('runtime.start', {});
   client?.close();
   injector.phase = 'stop';
+}
+
+/** The outcome of a Turn once it has one. */
+async function endOf(daemon: Daemon, id: string): Promise<string> {
+  for (;;) {
+    const shown = await daemon.run('turn.list', {});
+    const turns = shown.ok
+      ? (shown.answer as { turns: { run_id: string; state: string; outcome?: string | null }[] }).turns
+      : [];
+    const mine = turns.find((turn) => turn.run_id === id);
+    if (mine?.state === 'ended') return String(mine.outcome);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 function answerAll(daemon: Daemon, view: View): void {
@@ -346,9 +358,16 @@ async function live(seed: string | null, faults: readonly Fault[], number: numbe
     } else known.remembered = -1;
     await (seed === null ? firstTurn(daemon) : script(daemon, desk, known, problems));
     known.remembered = daemon.history().length;
-    await soon(daemon.shutdown(), 'the shutdown', 8_000).catch((error: unknown) =>
-      problems.push(told(error)),
-    );
+    const ended = daemon.shutdown();
+    const waits = lasts ? 2_000 : 8_000;
+    await soon(ended, 'the shutdown', waits).catch(async (error: unknown) => {
+      if (!lasts || daemon.projection.cleanup.length === 0) return problems.push(told(error));
+      // It ends with the condition that it waited for.
+      injector.active = false;
+      return soon(ended, 'the shutdown after the condition', 8_000).catch((late: unknown) =>
+        problems.push(told(late)),
+      );
+    });
   } catch (error) {
     if (error instanceof RuntimeError) refused = error.message;
     else problems.push(`the start was refused without a sentence: ${told(error)}`);
