@@ -98,6 +98,8 @@ const SETUP_FAILED = -32603;
 function whyNot(plan: LaunchPlan, resume: string | null, code: number): string {
   if (code === SETUP_FAILED && plan.requiredServers.length > 0)
     return `Codex could not start an MCP server that this Agent needs: ${plan.requiredServers.join(', ')}.`;
+  if (code === SETUP_FAILED)
+    return 'Codex could not set up a conversation. If your own Codex settings require an MCP server, check that it starts.';
   if (resume !== null)
     return 'Codex does not have the earlier conversation of this Session on this machine any more, or does not accept its settings.';
   return 'Codex does not accept the settings of this Agent. Look at its model, functions and MCP servers.';

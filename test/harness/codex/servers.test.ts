@@ -189,7 +189,10 @@ describe('MCP servers over HTTP', () => {
   codexTest(
     'of the Agent replace those of the person, where there is a statement about them',
     async (bed) => {
-      expect((await bed.prepare()).kind).toBe('failed');
+      expect(await bed.prepare()).toEqual({
+        kind: 'failed',
+        message: expect.stringContaining('your own Codex settings') as string,
+      });
       bed.model.setScenario([done]);
       expect((await bed.run(await bed.ready({ mcp_http_servers: [] }), 'Work')).output.text).toBe('Done.');
     },
