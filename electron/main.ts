@@ -11,7 +11,7 @@ import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
 import { PromptNotifications } from './notifications.ts';
-import { desktopOptions } from './options.ts';
+import { desktopOptions, linkIn, linkScheme } from './options.ts';
 import { askLeaveUnconfirmed, askQuit, askStopNow } from './quit.ts';
 import { lockDown, registerScheme, serveWindow } from './security.ts';
 import { AppTray } from './tray.ts';
@@ -31,7 +31,18 @@ app.setPath('userData', join(paths.root, 'window'));
 // As root Chromium's sandbox cannot start; the page itself stays sandboxed by its preferences.
 if (process.getuid?.() !== 0) app.enableSandbox();
 
-if (!app.requestSingleInstanceLock({ prompt: options.prompt })) {
+/** A link may come before there is anything to show it with (macOS hands it over this way). */
+let early: string | null = options.link;
+let arrive = (link: string): void => void (early = link);
+app.on('open-url', (event, url) => {
+  event.preventDefault();
+  const link = linkIn([url]);
+  if (link !== null) arrive(link);
+});
+// Of a packaged app alone: the program of a development start is Electron itself.
+if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
+
+if (!app.requestSingleInstanceLock({ prompt: options.prompt, link: options.link })) {
   app.exit(0);
 } else {
   registerScheme();
@@ -122,7 +133,10 @@ class Desktop {
     powerMonitor.on('unlock-screen', () => this.#wake());
     app.on('second-instance', (_event, _argv, _cwd, data) => {
       this.#window.open();
-      const prompt = typeof data === 'object' && data !== null && 'prompt' in data ? data.prompt : null;
+      const given = typeof data === 'object' && data !== null ? data : {};
+      const prompt = 'prompt' in given ? given.prompt : null;
+      const link = 'link' in given ? linkIn([given.link]) : null;
+      if (link !== null) this.#arrive(link);
       if (typeof prompt === 'string' && prompt !== '') void this.#startTurn(prompt);
     });
     app.on('activate', () => this.#window.open());
@@ -142,6 +156,14 @@ class Desktop {
     }
     if (!options.hidden && !settings.start_minimised) this.#window.open();
     if (options.prompt !== null) void this.#startTurn(options.prompt);
+    arrive = (link) => this.#arrive(link);
+    if (early !== null) this.#arrive(early);
+  }
+
+  /** Only fills the enrol screen: nothing is asked of anybody before the person reads it. */
+  #arrive(link: string): void {
+    this.#daemon.enrolments.arrive(link);
+    this.#window.open({ screen: 'enrol' });
   }
 
   #update(view: View): void {

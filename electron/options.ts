@@ -6,6 +6,8 @@ export interface DesktopOptions {
   readonly stateDir: string | undefined;
   readonly workspace: string | null;
   readonly config: string | null;
+  /** A link of ours that the system handed over. */
+  readonly link: string | null;
   /** Start in the tray. */
   readonly hidden: boolean;
 }
@@ -28,6 +30,16 @@ export function desktopOptions(args: readonly string[], cwd: string): DesktopOpt
     stateDir: path('state-dir') ?? undefined,
     workspace: path('workspace'),
     config: path('config'),
+    link: linkIn(args),
     hidden: args.includes('--hidden'),
   };
+}
+
+/** Scheme of our links. A link only fills a screen; what it holds is read when a person says so. */
+export const linkScheme = 'agent-runtime';
+
+/** The first link of ours among arguments; null where there is none or it is longer than any of ours. */
+export function linkIn(args: readonly unknown[]): string | null {
+  const found = args.find((arg) => typeof arg === 'string' && arg.startsWith(`${linkScheme}://`));
+  return typeof found === 'string' && found.length <= 16_384 ? found : null;
 }

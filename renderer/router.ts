@@ -72,6 +72,8 @@ export const routeOf = (show: Show): Route => {
       return { screen: 'turn', runId: show.run_id };
     case 'settings':
       return { screen: 'settings', tab: 'bindings' };
+    case 'enrol':
+      return { screen: 'enrol', id: null };
   }
 };
 

@@ -2,6 +2,10 @@ import type { Text } from './t.ts';
 
 /** Enrolling, rotating and removing bindings. Part of `en`. */
 export const enEnrol = {
+  'enrol.invited': 'A link brought an invitation of {host}. Nobody has been asked yet.',
+  'enrol.invited.bad': 'A link was opened that holds no invitation.',
+  'enrol.invited.read': 'Read the invitation',
+  'enrol.invited.ignore': 'Ignore it',
   'nav.enrol': 'Enrol a binding',
   'hello.invited': 'Have an invitation from a Core?',
   'hello.enrol': 'Enrol a binding',

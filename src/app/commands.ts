@@ -160,6 +160,10 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     'enrol.read': (request) => daemon.enrolments.read(request),
     'enrol.folder': ({ id, path }) => daemon.enrolments.chooseFolder(id, path),
     'enrol.confirm': ({ id, name }) => daemon.enrolments.confirm(id, name),
+    'enrol.ignore': () => {
+      daemon.enrolments.ignore();
+      return Promise.resolve(done);
+    },
     'enrol.close': ({ id }) => {
       daemon.enrolments.close(id);
       return Promise.resolve(done);

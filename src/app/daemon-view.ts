@@ -28,6 +28,7 @@ export function buildView(daemon: Daemon): Omit<View, 'revision'> {
     history: daemon.history().slice(-shownHistory),
     rules: daemon.rules.view,
     enrolments: [...daemon.enrolments.views],
+    invited: daemon.enrolments.invited,
     credential_store: options.credentials.store?.backend ?? null,
     health: daemon.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
     drops: { ...projection.drops },

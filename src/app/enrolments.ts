@@ -52,8 +52,28 @@ export class EnrolmentDesk {
   readonly #ports: EnrolmentDeskPorts;
   readonly #open = new Map<string, OpenEnrolment>();
 
+  /** Text of a link that arrived. It holds a grant: memory alone, and nobody is asked before a person reads it. */
+  #arrived: string | null = null;
+
   constructor(ports: EnrolmentDeskPorts) {
     this.#ports = ports;
+  }
+
+  /** A link arrived from outside. It is kept for the person and does nothing by itself. */
+  arrive(link: string): void {
+    this.#arrived = link;
+    this.#ports.onChange();
+  }
+
+  ignore(): void {
+    this.#arrived = null;
+    this.#ports.onChange();
+  }
+
+  get invited(): { readonly host: string | null } | null {
+    if (this.#arrived === null) return null;
+    const read = readInvitation(this.#arrived);
+    return { host: read.kind === 'ok' ? read.invitation.address.host : null };
   }
 
   get views(): readonly EnrolmentView[] {
@@ -71,10 +91,12 @@ export class EnrolmentDesk {
     const enrolment =
       source.kind === 'credential'
         ? this.#fromCredential(source)
-        : await this.#fromInvitation(invitationIn(source));
+        : await this.#fromInvitation(invitationIn(this.#resolved(source)));
     if (workspace !== undefined) await enrolment.chooseFolder(workspace);
     const id = this.#ports.random.uuid();
     const name = request.name ?? (await this.#freeName(enrolment));
+    // Understood; until then it can be tried again.
+    if (source.kind === 'arrived') this.#arrived = null;
     this.#open.set(id, { enrolment, name, named: request.name !== undefined });
     this.#ports.onChange();
     return this.#view(id, enrolment, name);
@@ -138,6 +160,12 @@ export class EnrolmentDesk {
     await receipts.retire(environmentId, clock.now());
     logger.info('binding.removed', { binding: name });
     await this.#ports.unserve(name);
+  }
+
+  #resolved(source: Exclude<EnrolmentSource, { kind: 'credential' }>): PastedSource {
+    if (source.kind !== 'arrived') return source;
+    if (this.#arrived === null) throw rejected('not_found', 'No link has brought an invitation.');
+    return { kind: 'invitation', text: this.#arrived };
   }
 
   #view(id: string, enrolment: Enrolment, name: string): EnrolmentView {
@@ -229,7 +257,9 @@ export class EnrolmentDesk {
   }
 }
 
-function invitationIn(source: Exclude<EnrolmentSource, { kind: 'credential' }>): Invitation {
+type PastedSource = Exclude<EnrolmentSource, { kind: 'credential' | 'arrived' }>;
+
+function invitationIn(source: PastedSource): Invitation {
   const result =
     source.kind === 'invitation'
       ? readInvitation(source.text)

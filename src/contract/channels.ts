@@ -8,6 +8,7 @@ export const showSchema = z.discriminatedUnion('screen', [
   z.object({ screen: z.literal('prompt'), id: z.string() }),
   z.object({ screen: z.literal('turn'), run_id: z.string() }),
   z.object({ screen: z.literal('settings') }),
+  z.object({ screen: z.literal('enrol') }),
 ]);
 export type Show = z.infer<typeof showSchema>;
 

@@ -155,6 +155,8 @@ export const commands = {
     request: z.strictObject({ id, name: z.string().min(1).max(64) }),
     answer: enrolmentSchema,
   },
+  /** Forgets the invitation that a link brought. */
+  'enrol.ignore': { request: empty, answer: done },
   /** Closes an enrolment. What is bound stays bound. */
   'enrol.close': { request: z.strictObject({ id }), answer: done },
   /** Puts a rotated credential in the place of the old one; `credential` is the text of the new file. */

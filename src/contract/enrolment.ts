@@ -62,6 +62,8 @@ const shortText = z.string().min(1).max(4_096);
 export const enrolmentSourceSchema = z.discriminatedUnion('kind', [
   /** A pasted install command, a link, or the text of a file that holds one. */
   z.strictObject({ kind: z.literal('invitation'), text: z.string().min(1).max(65_536) }),
+  /** The invitation that a link brought (`invited` of the view). It stays in the daemon. */
+  z.strictObject({ kind: z.literal('arrived') }),
   /** Endpoint and grant apart. */
   z.strictObject({ kind: z.literal('grant'), endpoint: shortText, grant: z.string().min(1).max(65_536) }),
   /** The text of a credential file, and what goes with it. */

@@ -298,6 +298,8 @@ export const viewSchema = z.object({
   rules: z.array(ruleSchema),
   /** Enrolments that somebody began and nobody closed yet. */
   enrolments: z.array(enrolmentSchema),
+  /** A link brought an invitation that nobody has read yet; `host` as the link names it, null where it is none. */
+  invited: z.object({ host: z.string().nullable() }).nullable(),
   /** Where secrets are kept now: keychain, file or memory; null while no store answers. */
   credential_store: z.string().nullable(),
   health: z.array(healthSchema),

@@ -2,7 +2,8 @@ import { useId, useRef, useState, type ReactElement } from 'react';
 import type { EnrolmentSource, EnrolmentView } from '../../../src/contract/enrolment.ts';
 import { t } from '../../i18n/t.ts';
 import { at, countedDown } from '../../select/time-words.ts';
-import { useNow, useServices } from '../../services.ts';
+import { showHidden } from '../../select/code-text.ts';
+import { useAct, useNow, useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 import { mark } from '../../select/mark.ts';
@@ -11,6 +12,8 @@ import { SecretText } from './secret-text.tsx';
 /** What was given: an install command or a link, or the file of an operator. It is handed on once and not kept. */
 export function ReadStep({ onRead }: { readonly onRead: (enrolment: EnrolmentView) => void }): ReactElement {
   const { link, live } = useServices();
+  const { invited } = useView();
+  const act = useAct();
   const [withKey, setWithKey] = useState(false);
   const [text, setText] = useState('');
   const [address, setAddress] = useState('');
@@ -50,6 +53,15 @@ export function ReadStep({ onRead }: { readonly onRead: (enrolment: EnrolmentVie
       },
     );
   };
+  const readArrived = (): void => {
+    if (reading) return;
+    setReading(true);
+    setFault(null);
+    link.call('enrol.read', { source: { kind: 'arrived' } }).then(onRead, (reason: unknown) => {
+      setReading(false);
+      setFault(reason instanceof Error ? reason.message : String(reason));
+    });
+  };
   const swap = (): void => {
     setWithKey(!withKey);
     setText('');
@@ -62,6 +74,27 @@ export function ReadStep({ onRead }: { readonly onRead: (enrolment: EnrolmentVie
         <h3 className="grow">{withKey ? t('enrol.read.key_title') : t('enrol.read.title')}</h3>
       </header>
       <div className="body">
+        {invited === null ? null : (
+          <div className="notice" role="status">
+            <div className="grow">
+              {invited.host === null
+                ? t('enrol.invited.bad')
+                : t('enrol.invited', { host: showHidden(invited.host) })}
+            </div>
+            {invited.host === null ? null : (
+              <Button
+                kind="sm primary"
+                blocked={reading ? t('enrol.read.reading') : null}
+                onPress={readArrived}
+              >
+                {t('enrol.invited.read')}
+              </Button>
+            )}
+            <Button kind="sm ghost" onPress={() => act(() => link.call('enrol.ignore', {}))}>
+              {t('enrol.invited.ignore')}
+            </Button>
+          </div>
+        )}
         {withKey ? (
           <>
             <Line

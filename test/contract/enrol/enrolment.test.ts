@@ -49,6 +49,24 @@ describe('with an invitation', () => {
     expect(await readdir(bed.home)).toEqual(['state']);
   });
 
+  test('a link that arrives asks nobody; it is read when a person says so, again if Core was away', async () => {
+    const grant = /[\w-]{20,}\.[\w-]+/.exec(bed.command())?.[0] ?? '';
+    const given = new URLSearchParams({ endpoint: bed.core.endpoint, grant });
+    bed.desk.arrive(`agent-runtime://enroll?${given.toString()}`);
+    expect(bed.desk.invited).toEqual({ host: new URL(bed.core.gateway.coreUrl).host });
+    expect(bed.core.paths).toEqual([]);
+    answer('installation', 503, '');
+    await expect(bed.desk.read({ source: { kind: 'arrived' } })).rejects.toThrow();
+    bed.core.intercept = () => false;
+    expect(await bed.desk.read({ source: { kind: 'arrived' } })).toMatchObject({ state: 'review' });
+    expect(bed.desk.invited).toBeNull();
+    await expect(bed.desk.read({ source: { kind: 'arrived' } })).rejects.toMatchObject({ code: 'not_found' });
+    bed.desk.arrive('agent-runtime://enroll?endpoint=x');
+    expect(bed.desk.invited).toEqual({ host: null });
+    bed.desk.ignore();
+    expect(bed.desk.invited).toBeNull();
+  });
+
   test('it binds: folder made, secret kept, claimed, enrolled, one receipt without a secret in it', async () => {
     expect(await enrol()).toMatchObject({ state: 'bound', connected: null, error: null, name: 'project' });
     expect(bed.core.paths).toEqual(['installation', 'installation/claim', 'enroll']);

@@ -513,6 +513,7 @@ export const view = (over: Partial<View> = {}): View => ({
   history: [...history],
   rules,
   enrolments: [],
+  invited: null,
   credential_store: 'keychain',
   health: [],
   drops: {},

@@ -29,6 +29,27 @@ const open = (over: Partial<EnrolmentView> | null = {}, rest: Partial<Scenario> 
     ...rest,
   });
 
+describe('an invitation that a link brought', () => {
+  const invited = (host: string | null) =>
+    renderWindow({ view: view({ invited: { host } }), hash: '#/enrol' });
+
+  test('says whose it is, and is read when the person says so', async () => {
+    const window = await invited('core.example.com\u202e');
+    expect(page()).toContain('A link brought an invitation of core.example.com');
+    expect(page()).not.toContain('\u202e');
+    expect(called(window, 'enrol.read')).toEqual([]);
+    await press('Read the invitation');
+    expect(called(window, 'enrol.read')).toEqual([{ source: { kind: 'arrived' } }]);
+  });
+
+  test('can be ignored; one that is none cannot be read', async () => {
+    const window = await invited(null);
+    expect(() => buttonNamed('Read the invitation')).toThrow();
+    await press('Ignore it');
+    expect(called(window, 'enrol.ignore')).toHaveLength(1);
+  });
+});
+
 describe('reading an invitation', () => {
   test('hands the text on once and keeps nothing of it in the page or its address', async () => {
     const window = await open(null);
