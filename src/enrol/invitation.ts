@@ -30,6 +30,7 @@ export type InvitationResult =
 export const invitationLimits = { text: 64 * 1024, grant: 4_096 } as const;
 
 const fault = (name: InvitationFault): InvitationResult => ({ kind: 'fault', fault: name });
+const linkForm = /agent-runtime:\/\/enroll\/?\?[^\s"'<>]+/g;
 const grantForm = /^[\x21-\x7e]+$/;
 const claimsSchema = z.object({
   environment_id: z.string(),
@@ -58,8 +59,8 @@ export function invitationOf(endpoint: string, grant: string): InvitationResult 
 /** An install command for a POSIX shell or PowerShell, an `agent-runtime://enroll?...` link, or the text of a file. */
 export function readInvitation(text: string): InvitationResult {
   if (text.length > invitationLimits.text) return fault('too_long');
-  const linked = fromLink(text);
-  if (linked) return linked;
+  const [link, ...otherLinks] = new Set(text.match(linkForm) ?? []);
+  if (link !== undefined) return otherLinks.length > 0 ? fault('several_endpoints') : fromLink(link, text);
   const { endpoints, unusable } = endpointsIn(text);
   const grants = grantsIn(text);
   const [address] = endpoints.values();
@@ -79,23 +80,32 @@ export function readGrant(text: string): string {
   return found === undefined || more !== undefined ? '' : found;
 }
 
-function fromLink(text: string): InvitationResult | null {
-  const link = /agent-runtime:\/\/enroll\/?\?[^\s"'<>]+/.exec(text)?.[0];
-  if (link === undefined) return null;
+/** A text that names another Core or grant beside its link is as ambiguous as a command that does. */
+function fromLink(link: string, text: string): InvitationResult {
   const given = new URL(link).searchParams;
   const [endpoint, second] = given.getAll('endpoint');
   const [grant, more] = given.getAll('grant');
   if (second !== undefined) return fault('several_endpoints');
   if (more !== undefined) return fault('several_grants');
   if (endpoint === undefined) return fault('no_endpoint');
-  return invitationOf(endpoint, grant ?? '');
+  const result = invitationOf(endpoint, grant ?? '');
+  if (result.kind === 'fault') return result;
+  const { address, grant: own } = result.invitation;
+  const around = text.replaceAll(link, ' ');
+  const others = [...endpointsIn(around).named.keys()].some((url) => url !== address.coreUrl);
+  if (others) return fault('several_endpoints');
+  return [...grantsIn(around)].some((other) => other !== own) ? fault('several_grants') : result;
 }
 
 /**
  * Addresses of a Core: those that name a machine route, or, where there is none, bare origins (a command may carry
  * other links). `unusable`: one names a machine route in a way that must not be used.
  */
-function endpointsIn(text: string): { endpoints: Map<string, CoreAddress>; unusable: boolean } {
+function endpointsIn(text: string): {
+  readonly endpoints: ReadonlyMap<string, CoreAddress>;
+  readonly named: ReadonlyMap<string, CoreAddress>;
+  readonly unusable: boolean;
+} {
   const named = new Map<string, CoreAddress>();
   const bare = new Map<string, CoreAddress>();
   let unusable = false;
@@ -106,7 +116,7 @@ function endpointsIn(text: string): { endpoints: Map<string, CoreAddress>; unusa
     if (address) (route ? named : bare).set(address.coreUrl, address);
     else unusable ||= route;
   }
-  return { endpoints: named.size > 0 ? named : bare, unusable };
+  return { endpoints: named.size > 0 ? named : bare, named, unusable };
 }
 
 /** The address of an install script stands for the Core that serves it. */

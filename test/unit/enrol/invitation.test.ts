@@ -79,6 +79,23 @@ describe('a text is refused with its reason', () => {
       `agent-runtime://enroll?endpoint=${encodeURIComponent(base)}&grant=${grant}&grant=${other}`,
       'several_grants',
     ],
+    [
+      'two links',
+      ['core', 'other']
+        .map((host) => `agent-runtime://enroll?endpoint=https%3A%2F%2F${host}.example.com&grant=${grant}`)
+        .join('\n'),
+      'several_endpoints',
+    ],
+    [
+      'a link and the command of another Core',
+      `agent-runtime://enroll?endpoint=${encodeURIComponent(base)}&grant=${grant} or https://other.example.com/api/v1`,
+      'several_endpoints',
+    ],
+    [
+      'a link and another code',
+      `agent-runtime://enroll?endpoint=${encodeURIComponent(base)}&grant=${grant} or ${other}`,
+      'several_grants',
+    ],
   ])('%s', (_name, text, fault) => {
     expect(readInvitation(text)).toEqual({ kind: 'fault', fault });
   });
