@@ -14,6 +14,7 @@ import type {
   SubmitResult,
   TurnOutput,
 } from '../adapter.ts';
+import { Changes, OrderedOutput } from '../turn-flow.ts';
 import { SIGN_IN_NEEDED, type AgentAnswer, type AgentConnection, type Exchange } from './connection.ts';
 import { mapPrompt } from './map-prompt.ts';
 import { UpdateMapper, type UpdateOptions } from './map-updates.ts';
@@ -72,12 +73,15 @@ export class AcpTurn implements HarnessTurn {
   #fault: string | null = null;
   #finished = false;
   #settled: Settlement | null = null;
-  #emitting: Promise<void> = Promise.resolve();
-  readonly #watchers = new Set<() => void>();
+  readonly #changes = new Changes();
+  readonly #output: OrderedOutput;
 
   constructor(ports: TurnPorts, init: TurnInit) {
     this.#ports = ports;
     this.#init = init;
+    this.#output = new OrderedOutput(init.output, (error) => {
+      ports.logger.error('acp.output_refused', { run: init.runId, error: asError(error).name });
+    });
     this.#updates = new UpdateMapper(init, ports.random);
     this.#requests = new Requests(ports, init.workspace, (event) => this.#emit([event]));
   }
@@ -123,14 +127,16 @@ export class AcpTurn implements HarnessTurn {
     if (this.#finished) return;
     this.#cancelling = true;
     this.#next = null;
-    this.#changed();
+    this.#changes.tell();
     await this.#interrupt();
   }
 
   async settlement(): Promise<Settlement> {
     while (this.#settled === null) {
-      if (!this.#cancelling) await this.#nextChange();
-      else if ((await within(this.#ports.clock, CANCEL_LIMIT_MS, this.#whenSettled())).kind === 'timeout')
+      if (!this.#cancelling) await this.#changes.next();
+      else if (
+        !(await this.#changes.within(this.#ports.clock, CANCEL_LIMIT_MS, () => this.#settled !== null))
+      )
         return { kind: 'failed', reason: 'The agent did not confirm the end of this Turn' };
     }
     return this.#settled;
@@ -161,11 +167,11 @@ export class AcpTurn implements HarnessTurn {
     });
     const mine = this.#next;
     await this.#interrupt().catch(() => undefined);
-    const over = this.#until(() => this.#finished).then(() => 'over' as const);
+    const over = this.#changes.until(() => this.#finished).then(() => 'over' as const);
     const limit = within(
       this.#ports.clock,
       CANCEL_LIMIT_MS,
-      this.#until(() => isWritten || this.#finished),
+      this.#changes.until(() => isWritten || this.#finished),
     );
     if ((await limit).kind === 'timeout' && this.#next === mine) {
       // Not submitted, and now it never will be.
@@ -214,7 +220,7 @@ export class AcpTurn implements HarnessTurn {
     try {
       return await this.#ports.connection.request('session/prompt', params, null, () => {
         written();
-        this.#changed();
+        this.#changes.tell();
       });
     } catch (error) {
       this.#ports.logger.warn('acp.prompt_failed', { run: this.#init.runId, error: asError(error).name });
@@ -231,11 +237,11 @@ export class AcpTurn implements HarnessTurn {
     const whole = error === null && !this.#cancelling;
     const last: HarnessEvent[] = [...this.#requests.withdrawAll(), ...this.#updates.close(whole)];
     if (error) last.push({ type: 'error', payload: error });
-    this.#changed();
-    await this.#enqueue([...last, { type: 'done', payload: this.outcome() }]);
-    this.#init.output.close();
+    this.#changes.tell();
+    await this.#output.send([...last, { type: 'done', payload: this.outcome() }]);
+    this.#output.close();
     this.#settled = await this.#judge();
-    this.#changed();
+    this.#changes.tell();
   }
 
   async #judge(): Promise<Settlement> {
@@ -261,36 +267,7 @@ export class AcpTurn implements HarnessTurn {
 
   /** Nothing follows the last frames. */
   #emit(events: readonly HarnessEvent[]): Promise<void> {
-    return this.#finished ? Promise.resolve() : this.#enqueue(events);
-  }
-
-  #enqueue(events: readonly HarnessEvent[]): Promise<void> {
-    this.#emitting = this.#emitting.then(async () => {
-      for (const event of events) {
-        await this.#init.output.emit(event).catch((error: unknown) => {
-          this.#ports.logger.error('acp.output_refused', {
-            run: this.#init.runId,
-            error: asError(error).name,
-          });
-        });
-      }
-    });
-    return this.#emitting;
-  }
-
-  #changed(): void {
-    const watchers = [...this.#watchers];
-    this.#watchers.clear();
-    for (const watcher of watchers) watcher();
-  }
-  #nextChange(): Promise<void> {
-    return new Promise((resolve) => this.#watchers.add(resolve));
-  }
-  async #whenSettled(): Promise<void> {
-    while (this.#settled === null) await this.#nextChange();
-  }
-  async #until(reached: () => boolean): Promise<void> {
-    while (!reached()) await this.#nextChange();
+    return this.#finished ? Promise.resolve() : this.#output.send(events);
   }
 }
 

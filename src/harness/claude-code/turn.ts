@@ -17,6 +17,7 @@ import type {
 } from '../adapter.ts';
 import { Approvals } from './approvals.ts';
 import type { OutputSchema } from '../output-schema.ts';
+import { Changes, OrderedOutput } from '../turn-flow.ts';
 import type { ClaudeClient } from './client.ts';
 import { FunctionCalls } from './functions.ts';
 import { EventMapper, type EventOptions } from './map-events.ts';
@@ -81,12 +82,15 @@ export class ClaudeTurn implements HarnessTurn {
   #fault: string | null = null;
   #finished = false;
   #settled: Settlement | null = null;
-  #emitting: Promise<void> = Promise.resolve();
-  readonly #watchers = new Set<() => void>();
+  readonly #changes = new Changes();
+  readonly #output: OrderedOutput;
 
   constructor(ports: TurnPorts, init: TurnInit) {
     this.#ports = ports;
     this.#init = init;
+    this.#output = new OrderedOutput(init.output, (error) => {
+      ports.logger.error('claude.output_refused', { run: init.runId, error: asError(error).name });
+    });
     this.#functions = new FunctionCalls(ports, init.functions);
     this.#events = new EventMapper(init, this.#functions);
     this.#approvals = new Approvals(ports, init.workspace);
@@ -156,11 +160,11 @@ export class ClaudeTurn implements HarnessTurn {
   cancel(): Promise<void> {
     if (this.#finished && !this.#interrupt) return Promise.resolve();
     this.#cancelling = true;
-    this.#changed();
+    this.#changes.tell();
     this.#interrupt ??= this.#sendInterrupt().finally(() => {
       this.#interrupt = null;
       if (this.#finished) this.#settle();
-      this.#changed();
+      this.#changes.tell();
     });
     return this.#interrupt;
   }
@@ -168,9 +172,9 @@ export class ClaudeTurn implements HarnessTurn {
   async settlement(): Promise<Settlement> {
     while (this.#settled === null) {
       const limit = this.#cancelling && !this.#interrupt ? ABORT_LIMIT_MS : null;
-      const change = this.#nextChange();
+      const change = this.#changes.next();
       if (limit === null) await change;
-      else if ((await within(this.#ports.clock, limit, this.#whenSettled())).kind === 'timeout')
+      else if (!(await this.#changes.within(this.#ports.clock, limit, () => this.#settled !== null)))
         return { kind: 'failed', reason: 'Claude Code did not confirm the end of this Turn' };
     }
     return this.#settled;
@@ -264,14 +268,14 @@ export class ClaudeTurn implements HarnessTurn {
   async #finish(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
-    this.#changed();
+    this.#changes.tell();
     this.#functions.close();
     const error = this.#fault === null ? this.#failure : { error: this.#fault };
     const last: HarnessEvent[] = [...this.#approvals.withdrawAll(), ...this.#events.close()];
     if (!error && !this.#cancelling) last.push(...this.#events.answer());
     if (error) last.push({ type: 'error', payload: error });
-    await this.#enqueue([...last, { type: 'done', payload: this.outcome() }]);
-    this.#init.output.close();
+    await this.#output.send([...last, { type: 'done', payload: this.outcome() }]);
+    this.#output.close();
     if (!this.#interrupt) this.#settle();
   }
 
@@ -280,51 +284,24 @@ export class ClaudeTurn implements HarnessTurn {
       this.#fault === null
         ? { kind: 'settled', reusable: true }
         : { kind: 'settled', reusable: false, reason: this.#fault };
-    this.#changed();
+    this.#changes.tell();
   }
 
   /** Nothing follows the last frames. */
   #emit(events: readonly HarnessEvent[]): Promise<void> {
-    return this.#finished ? Promise.resolve() : this.#enqueue(events);
-  }
-
-  /** One at a time and in this order, also when the end is found while an earlier event waits for room. */
-  #enqueue(events: readonly HarnessEvent[]): Promise<void> {
-    this.#emitting = this.#emitting.then(async () => {
-      for (const event of events) {
-        await this.#init.output.emit(event).catch((error: unknown) => {
-          // The way out is the Runtime's and does not fail by contract; the Turn still has to come to its end.
-          this.#ports.logger.error('claude.output_refused', {
-            run: this.#init.runId,
-            error: asError(error).name,
-          });
-        });
-      }
-    });
-    return this.#emitting;
+    return this.#finished ? Promise.resolve() : this.#output.send(events);
   }
 
   #step(event: InputEvent): void {
     this.#inputs = stepInputs(this.#inputs, event);
-    this.#changed();
+    this.#changes.tell();
   }
 
-  #changed(): void {
-    const watchers = [...this.#watchers];
-    this.#watchers.clear();
-    for (const watcher of watchers) watcher();
-  }
-  #nextChange(): Promise<void> {
-    return new Promise((resolve) => this.#watchers.add(resolve));
-  }
-  async #whenSettled(): Promise<void> {
-    while (this.#settled === null) await this.#nextChange();
-  }
   /** True when `reached`; false when the Turn finished first. */
   async #until(reached: () => boolean): Promise<boolean> {
     while (!reached()) {
       if (this.#finished) return false;
-      await this.#nextChange();
+      await this.#changes.next();
     }
     return true;
   }

@@ -14,6 +14,7 @@ import type {
   SubmitResult,
   TurnOutput,
 } from '../adapter.ts';
+import { Changes, OrderedOutput } from '../turn-flow.ts';
 import type { CodexClient } from './client.ts';
 import { FunctionCalls } from './functions.ts';
 import { Interactions } from './interactions.ts';
@@ -75,14 +76,17 @@ export class CodexTurn implements HarnessTurn {
   #fault: string | null = null;
   #finished = false;
   #settled: Settlement | null = null;
-  #emitting: Promise<void> = Promise.resolve();
   /** Our inputs that the program has shown to have read. */
   readonly #read = new Set<string>();
-  readonly #watchers = new Set<() => void>();
+  readonly #changes = new Changes();
+  readonly #output: OrderedOutput;
 
   constructor(ports: TurnPorts, init: TurnInit) {
     this.#ports = ports;
     this.#init = init;
+    this.#output = new OrderedOutput(init.output, (error) => {
+      this.#warn('codex.output_refused', error);
+    });
     this.#events = new EventMapper(init);
     this.#functions = new FunctionCalls(ports, init.functions);
     this.#interactions = new Interactions(ports, {
@@ -144,7 +148,7 @@ export class CodexTurn implements HarnessTurn {
         await this.#emit(this.#events.accept(note));
         if (item.type === 'dynamicToolCall') this.#functions.completed(item);
         if (item.type === 'agentMessage') await this.#emit(this.#interactions.askedInMessage(item));
-        return this.#changed();
+        return this.#changes.tell();
       }
       default:
         return this.#emit(this.#events.accept(note));
@@ -179,7 +183,7 @@ export class CodexTurn implements HarnessTurn {
     this.#cancelling = true;
     this.#interrupt ??= this.#sendInterrupt().finally(() => {
       this.#interrupt = null;
-      this.#changed();
+      this.#changes.tell();
     });
     return this.#interrupt;
   }
@@ -187,8 +191,8 @@ export class CodexTurn implements HarnessTurn {
   async settlement(): Promise<Settlement> {
     while (this.#settled === null) {
       const limited = this.#cancelling && !this.#interrupt;
-      if (!limited) await this.#nextChange();
-      else if ((await within(this.#ports.clock, ABORT_LIMIT_MS, this.#whenSettled())).kind === 'timeout')
+      if (!limited) await this.#changes.next();
+      else if (!(await this.#changes.within(this.#ports.clock, ABORT_LIMIT_MS, () => this.#settled !== null)))
         return { kind: 'failed', reason: 'Codex did not confirm the end of this Turn' };
     }
     return this.#settled;
@@ -303,18 +307,18 @@ export class CodexTurn implements HarnessTurn {
     if (this.#finished) return;
     this.#finished = true;
     this.#functions.close();
-    this.#changed();
+    this.#changes.tell();
     const last: HarnessEvent[] = [...this.#interactions.withdrawAll(), ...this.#events.close()];
     const error = this.#failure();
     if (error) last.push({ type: 'error', payload: error });
-    await this.#enqueue([...last, { type: 'done', payload: this.outcome() }]);
-    this.#init.output.close();
+    await this.#output.send([...last, { type: 'done', payload: this.outcome() }]);
+    this.#output.close();
     const problem = this.#fault ?? (this.#state.phase === 'over' ? this.#state.problem : null);
     this.#settled =
       problem === null
         ? { kind: 'settled', reusable: true }
         : { kind: 'settled', reusable: false, reason: problem };
-    this.#changed();
+    this.#changes.tell();
   }
 
   #failure(): ErrorPayload | null {
@@ -331,25 +335,12 @@ export class CodexTurn implements HarnessTurn {
 
   /** Nothing follows the last frames. */
   #emit(events: readonly HarnessEvent[]): Promise<void> {
-    return this.#finished || events.length === 0 ? Promise.resolve() : this.#enqueue(events);
-  }
-
-  /** One at a time and in this order, also when the end is found while an earlier event waits for room. */
-  #enqueue(events: readonly HarnessEvent[]): Promise<void> {
-    this.#emitting = this.#emitting.then(async () => {
-      for (const event of events) {
-        await this.#init.output.emit(event).catch((error: unknown) => {
-          // The way out is the Runtime's and does not fail by contract; the Turn still has to come to its end.
-          this.#warn('codex.output_refused', error);
-        });
-      }
-    });
-    return this.#emitting;
+    return this.#finished || events.length === 0 ? Promise.resolve() : this.#output.send(events);
   }
 
   #step(event: TurnEvent): void {
     this.#state = stepTurn(this.#state, event);
-    this.#changed();
+    this.#changes.tell();
   }
 
   #warn(event: string, error: unknown): void {
@@ -357,20 +348,9 @@ export class CodexTurn implements HarnessTurn {
     this.#ports.logger.warn(event, { run: this.#init.runId, error: asError(error).name, code });
   }
 
-  #changed(): void {
-    const watchers = [...this.#watchers];
-    this.#watchers.clear();
-    for (const watcher of watchers) watcher();
-  }
-  #nextChange(): Promise<void> {
-    return new Promise((resolve) => this.#watchers.add(resolve));
-  }
-  async #whenSettled(): Promise<void> {
-    while (this.#settled === null) await this.#nextChange();
-  }
   /** Resolves when `reached`, or when the Turn finished first. */
   async #until(reached: () => boolean): Promise<void> {
-    while (!reached() && !this.#finished) await this.#nextChange();
+    while (!reached() && !this.#finished) await this.#changes.next();
   }
 }
 
