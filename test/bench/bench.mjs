@@ -120,7 +120,7 @@ function nextConnection() {
 }
 
 /** A process of ours, connected; `frames` calls back for each frame it sends. */
-async function startOurs(count, rate, speed = 1) {
+async function startOurs(count, rate, speed = 1, nodeArgs = []) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-runtime-bench-'));
   const file = join(folder, 'bootstrap.json');
   await writeFile(
@@ -135,7 +135,17 @@ async function startOurs(count, rate, speed = 1) {
   const connected = nextConnection();
   const child = spawn(
     process.execPath,
-    ['--expose-gc', ours, file, folder, join(here, 'lines.mjs'), String(count), String(rate), String(speed)],
+    [
+      '--expose-gc',
+      ...nodeArgs,
+      ours,
+      file,
+      folder,
+      join(here, 'lines.mjs'),
+      String(count),
+      String(rate),
+      String(speed),
+    ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
   const peer = new Peer(await connected);
@@ -319,7 +329,9 @@ async function headless(which) {
 async function growth() {
   const turns = quick ? 500 : 10_000;
   const reconnects = quick ? 50 : 1_000;
-  const mine = await startOurs(0, 0);
+  // The space for new objects grows and shrinks as V8 sees fit, by more than anything that could be lost: it is fixed.
+  const steady = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
+  const mine = await startOurs(0, 0, 1, steady);
   let n = 0;
   const some = async (count) => {
     for (let i = 0; i < count; i++) await mine.peer.turn(++n);
@@ -332,7 +344,7 @@ async function growth() {
   grown(`handles after ${turns} Turns`, before.handles, after.handles);
   await mine.stop();
   // A thousand times as fast as the clock: a connection of 15 ms has lasted 15 s, so the flap guard stays out of it.
-  const fast = await startOurs(0, 0, 1_000);
+  const fast = await startOurs(0, 0, 1_000, steady);
   let current = fast.peer;
   const again = async (count) => {
     for (let i = 0; i < count; i++) {
