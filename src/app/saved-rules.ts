@@ -7,6 +7,8 @@ import type { Random } from '../platform/random.ts';
 import { RuleBook, type Rule } from '../runtime/rule-book.ts';
 import { JsonDocument } from '../store/settings.ts';
 
+/** Unix milliseconds that a date can have. */
+const moment = z.number().int().min(-8.64e15).max(8.64e15);
 const ruleSchema = z.object({
   id: z.string(),
   owner: z.string(),
@@ -18,10 +20,10 @@ const ruleSchema = z.object({
   tool: z.string(),
   match: z.string(),
   key: z.string(),
-  createdAt: z.number(),
-  expiresAt: z.number().nullable(),
-  used: z.number().int(),
-  lastUsedAt: z.number().nullable(),
+  createdAt: moment,
+  expiresAt: moment.nullable(),
+  used: z.number().int().min(0),
+  lastUsedAt: moment.nullable(),
 });
 const documentSchema = z.object({ version: z.literal(1), rules: z.array(ruleSchema) });
 
@@ -73,6 +75,7 @@ export class SavedRules {
     return this.book.all.map((rule) => ({
       id: rule.id,
       binding: this.#ports.bindingOf(rule.owner) ?? rule.owner,
+      folder: rule.workspace,
       harness: rule.harness,
       tool: rule.tool,
       match: rule.match,

@@ -1,6 +1,6 @@
 import { rejected } from '../observe/errors.ts';
 import { withRuntime, type CliCommand } from './command.ts';
-import { exitCodes } from './output.ts';
+import { exitCodes, plain } from './output.ts';
 
 export const rulesCommand: CliCommand = {
   summary: 'what is allowed without asking; remove ID, remove all',
@@ -21,8 +21,10 @@ A rule allows one exact request of one agent in one folder. It is made with an a
             : rules
                 .map((rule) => {
                   const end = rule.expires_at === null ? 'no end' : `ends ${rule.expires_at.slice(0, 10)}`;
-                  const where = `${rule.harness} in ${rule.binding}, this ${rule.scope}`;
-                  return `${rule.id}  ${rule.tool}: ${rule.match}  (${where}, used ${rule.used}, ${end})`;
+                  const held = rule.scope === 'folder' ? '' : `, one ${rule.scope}`;
+                  const where = `${rule.harness} in ${rule.folder ?? rule.binding}${held}`;
+                  const covers = plain(`${rule.tool}: ${rule.match}  (${where}`);
+                  return `${rule.id}  ${covers}, used ${rule.used}, ${end})`;
                 })
                 .join('\n'),
         );

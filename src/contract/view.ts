@@ -262,6 +262,8 @@ export const historySchema = z.object({
 export const ruleSchema = z.object({
   id: z.string(),
   binding: z.string(),
+  /** Where alone it applies; null: made where there is no folder. */
+  folder: z.string().nullable(),
   harness: z.string(),
   tool: z.string(),
   match: z.string(),

@@ -68,6 +68,12 @@ function RuleRow({ rule }: { readonly rule: Rule }): ReactElement {
         </p>
         <p className="tnum">
           {t(`rules.where.${rule.scope}`, { binding: rule.binding })} · {agent} · {used}
+          {rule.folder === null ? null : (
+            <>
+              {' · '}
+              <VisibleText text={rule.folder} />
+            </>
+          )}
         </p>
       </div>
       <div className="acts">

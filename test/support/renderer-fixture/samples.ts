@@ -129,7 +129,8 @@ export const turn = (over: Partial<TurnView> & Pick<TurnView, 'run_id' | 'title'
 });
 
 export const rule = (over: Partial<Rule> & Pick<Rule, 'id' | 'match'>): Rule => ({
-  ...{ binding: 'billing-service', harness: 'claude_sdk', tool: 'Bash', scope: 'folder' },
+  ...{ binding: 'billing-service', folder: '/home/user/projects/billing-service', scope: 'folder' },
+  ...{ harness: 'claude_sdk', tool: 'Bash' },
   ...{ created_at: ago(9 * 3_600), expires_at: ago(-6 * 86_400), used: 0, last_used_at: null },
   ...over,
 });
@@ -147,9 +148,8 @@ const rules: Rule[] = [
   rule({
     id: 'rule-docs',
     match: '{"query":"settlement windows"}',
-    tool: 'mcp__docs__search',
-    binding: 'docs-site',
-    expires_at: null,
+    ...{ tool: 'mcp__docs__search', expires_at: null },
+    ...{ binding: 'docs-site', folder: '/home/user/projects/docs-site' },
   }),
 ];
 

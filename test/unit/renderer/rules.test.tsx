@@ -72,6 +72,7 @@ describe('the list of rules', () => {
     const text = document.querySelector('#settings-panel')?.textContent ?? '';
     for (const part of ['npm test', 'In billing-service', 'Used 31 times', 'ends in 6 days', 'Not used yet'])
       expect(text).toContain(part);
+    expect(text).toContain('/home/user/projects/docs-site');
     const calls = (): unknown[] => window.calls.filter(({ name }) => name.startsWith('rule.'));
     await click(document.querySelectorAll('.rule-row button')[0] ?? document.body);
     expect(calls()).toMatchObject([{ name: 'rule.remove', request: { id: 'rule-test' } }]);
