@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker } from 'electron';
 import { compose } from '../src/app/compose.ts';
+import { endDespiteKeychain } from '../src/app/credentials.ts';
 import { loadConfig } from '../src/app/config.ts';
 import type { Daemon } from '../src/app/daemon.ts';
 import { desktopPaths } from '../src/app/desktop-paths.ts';
@@ -237,6 +238,7 @@ class Desktop {
       if (left === 'settled' || left) break;
     }
     this.#tray.destroy();
+    endDespiteKeychain();
     app.exit(0);
   }
 }

@@ -12,7 +12,13 @@ import {
   type UnavailableReason,
 } from '../store/credential-store.ts';
 import { FileCredentialStore } from '../store/file-credentials.ts';
-import { KeychainStore, loadKeychain, type NativeKeychain, type StoredMarks } from '../store/keychain.ts';
+import {
+  KeychainStore,
+  keychainHangs,
+  loadKeychain,
+  type NativeKeychain,
+  type StoredMarks,
+} from '../store/keychain.ts';
 import { JsonDocument } from '../store/settings.ts';
 
 const marksSchema = z.object({
@@ -249,3 +255,8 @@ const sentences: Record<UnavailableReason, string> = {
   timeout: 'The system keychain did not answer within 5 s.',
   refused: 'The system keychain refused.',
 };
+
+/** Ends the process where a keychain call hangs, which an ordinary exit would wait for without end. Else does nothing. */
+export function endDespiteKeychain(): void {
+  if (keychainHangs() && process.platform !== 'win32') process.kill(process.pid, 'SIGKILL');
+}

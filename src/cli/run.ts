@@ -12,6 +12,7 @@ import { rejected } from '../observe/errors.ts';
 import { Redactor } from '../observe/redact.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
 import type { Parsed } from './arguments.ts';
+import { endProcess } from './end-process.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, type ExitCode } from './output.ts';
 
@@ -147,7 +148,7 @@ async function serve(
   clearInterval(blocked);
   if (how === 'forced') {
     output.message('Left without proof. The next start looks for what is still running.');
-    process.exit(exitCodes.unconfirmed);
+    endProcess(exitCodes.unconfirmed);
   }
   return why === 'rejected' ? exitCodes.rejected : exitCodes.done;
 }

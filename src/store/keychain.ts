@@ -116,14 +116,25 @@ export class KeychainStore implements CredentialStore {
       return result.value;
     }
     this.#hanging = true;
+    hangingCalls += 1;
     this.#logger.warn('keychain.timeout', { operation });
+    // Whoever waits in line is told the same at once; the next call may run when this one came back.
+    release();
     void call.then(() => {
       this.#hanging = false;
-      release();
+      hangingCalls -= 1;
     });
     return unavailable('timeout');
   }
 }
+
+let hangingCalls = 0;
+
+/**
+ * Whether a native call waits for a person who does not answer. The thread that it holds keeps this process from
+ * exiting in the ordinary way, whoever started the call.
+ */
+export const keychainHangs = (): boolean => hangingCalls > 0;
 
 /** Native modules say it in prose alone. Only the choice of sentence for the person hangs on this, never an action. */
 function reasonOf(message: string): UnavailableReason {

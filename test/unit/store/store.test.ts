@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { privateFolder } from '../../../src/store/atomic-file.ts';
 import { InstanceLock } from '../../../src/store/instance-lock.ts';
-import { KeychainStore, type NativeKeychain } from '../../../src/store/keychain.ts';
+import { KeychainStore, keychainHangs, type NativeKeychain } from '../../../src/store/keychain.ts';
 import { JsonDocument } from '../../../src/store/settings.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 
@@ -115,6 +115,15 @@ describe('the keychain', () => {
     await settle();
     answer('x');
     expect(await again).toEqual({ kind: 'ok', value: 'x' });
+  });
+
+  test('tells whoever waits in line as soon as the call before hangs', async () => {
+    const clock = new FakeClock();
+    const keychain = store(native({ set: () => new Promise(() => undefined) }), clock);
+    const both = [keychain.set('a', 'x'), keychain.get('b'), keychain.set('c', 'y')];
+    await clock.advance(5_000);
+    expect(await Promise.all(both)).toEqual(both.map(() => ({ kind: 'unavailable', reason: 'timeout' })));
+    expect(keychainHangs()).toBe(true);
   });
 
   test('a probe is a whole round trip', async () => {
