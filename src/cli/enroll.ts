@@ -121,7 +121,7 @@ function endText(bound: EnrolmentView): string {
     : `Bound as ${bound.name}. Core does not see it connected yet; it goes on trying. agent-runtime status says more.`;
 }
 
-/** The running Runtime where there is one, else this process. */
+/** The running Runtime where there is one, else this process. Another store is chosen only where it is bound, too. */
 async function withEnroller(
   { paths, parsed, output }: CommandContext,
   store: 'keychain' | 'file' | null,
@@ -132,22 +132,24 @@ async function withEnroller(
     return withEnrolments(
       { paths, version: AGENT_RUNTIME_VERSION, logLevel: parsed.logLevel },
       async (desk, credentials) => {
-        if (store !== null) await credentials.choose(store === 'file' ? 'file' : 'retry');
-        else await credentials.probe();
+        await credentials.probe();
         return use({
           read: (request) => desk.read(request),
-          confirm: (id, name) => desk.confirm(id, name),
+          confirm: async (id, name) => {
+            if (store !== null) await credentials.choose(store === 'file' ? 'file' : 'retry');
+            return desk.confirm(id, name);
+          },
           close: (id) => Promise.resolve(desk.close(id)),
         });
       },
     );
   }
   try {
-    if (store !== null)
-      await client.call('credentials.choose', { choice: store === 'file' ? 'file' : 'retry' });
     return await use({
       read: (request) => client.call('enrol.read', request),
-      confirm: (id, name) => {
+      confirm: async (id, name) => {
+        if (store !== null)
+          await client.call('credentials.choose', { choice: store === 'file' ? 'file' : 'retry' });
         output.message('Core is asked for up to 45 s whether it sees this machine.');
         return client.call('enrol.confirm', { id, name });
       },

@@ -72,6 +72,7 @@ describe('enroll without a running Runtime', () => {
     const dry = await enroll(environmentId, '--dry-run', '--json');
     expect(JSON.parse(dry.stdout)).toMatchObject({ state: 'review', environment_id: environmentId });
     expect(core.paths).toEqual(['installation']);
+    await expect(readFile(join(machine.stateDir, 'credentials.json'), 'utf8')).rejects.toThrow('ENOENT');
     const bound = await enroll(environmentId, '--json', '--name', 'other-name');
     expect(JSON.parse(bound.stdout)).toMatchObject({ state: 'bound', name: 'other-name', connected: null });
   });
