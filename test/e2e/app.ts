@@ -136,6 +136,7 @@ export interface ViewLike {
   readonly turns: readonly { readonly run_id: string; readonly state: string }[];
   readonly interactions: readonly { readonly id: string; readonly kind: string }[];
   readonly cleanup: readonly unknown[];
+  readonly invited: { readonly host: string | null } | null;
   readonly history: readonly {
     readonly kind: string;
     readonly outcome: string;
