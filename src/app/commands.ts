@@ -207,7 +207,7 @@ async function answerInteraction(
   }
   for (const bound of daemon.bindings.values()) {
     const result = await bound.answer(id, given);
-    if (result.kind !== 'not_pending') return outcomeOf(result);
+    if (result.kind !== 'not_pending') return outcomeOf(result, answer);
   }
   throw rejected('already_decided', 'It was decided or withdrawn meanwhile. This answer was not applied.');
 }
@@ -229,6 +229,7 @@ function byWhom(by: string | null): string {
 
 function outcomeOf(
   result: Exclude<LocalResult, { kind: 'not_pending' }>,
+  answer: Answer,
 ): CommandAnswer<'interaction.answer'>['outcome'] {
   switch (result.kind) {
     case 'applied':
@@ -236,13 +237,22 @@ function outcomeOf(
     case 'refused':
       throw result.why === 'answered_by_core'
         ? rejected('answer_refused', 'This Runtime is set to let Core answer. The answer was not applied.')
-        : rejected('invalid_answer', 'The answer names a question that was not asked.');
+        : rejected('invalid_answer', misfit(answer));
     case 'failed':
       throw rejected(
         'harness_failed',
         'The agent did not take the answer. The prompt is still open; try again.',
       );
   }
+}
+
+/** Why an answer of the right kind does not fit what was asked, and what would. */
+function misfit(answer: Answer): string {
+  if (answer.kind !== 'allow') return 'The answer names a question that was not asked.';
+  if (answer.input && answer.scope !== 'once') return 'Another input can be allowed once, not with a rule.';
+  return answer.input
+    ? 'This agent takes no other input here. Allow it as it is, or deny it with a message.'
+    : 'No rule can cover this request. Allow it once or for this Turn, or deny it.';
 }
 
 function toRuntime(kind: 'permission' | 'user_choice', answer: Answer): InteractionAnswer | null {

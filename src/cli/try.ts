@@ -12,6 +12,7 @@ import { systemEnvironment } from '../platform/environment.ts';
 import { statePaths, type StatePaths } from '../store/paths.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, plain, type ExitCode } from './output.ts';
+import { wholeInput } from './whole-input.ts';
 import { followTurn } from './turn.ts';
 
 /** Places for a `try` beside others under way. */
@@ -203,24 +204,4 @@ function chosen(line: string, labels: readonly string[], many: boolean): string[
     const label = /^\d+$/.test(part) ? labels[Number(part) - 1] : undefined;
     return label ?? part;
   });
-}
-
-/** Everything that is asked for, line by line: the command, the whole change, the whole input. */
-function wholeInput(prompt: InteractionView): string[] {
-  const { subject } = prompt;
-  switch (subject.kind) {
-    case 'command':
-      return [...subject.command.split('\n'), ...(subject.cwd === null ? [] : [`in ${subject.cwd}`])];
-    case 'file_change':
-      return subject.changes.flatMap((change) => [
-        `${change.kind} ${change.path}`,
-        ...change.diff.split('\n'),
-      ]);
-    case 'network':
-      return [subject.port === null ? subject.host : `${subject.host}:${subject.port}`];
-    case 'tool':
-      return (JSON.stringify(subject.input, null, 2) ?? '').split('\n');
-    case 'question':
-      return [];
-  }
 }

@@ -3,6 +3,7 @@ import type { View } from '../contract/view.ts';
 import { rejected } from '../observe/errors.ts';
 import { withRuntime, type CliCommand, type CommandContext } from './command.ts';
 import { exitCodes, plain, type ExitCode } from './output.ts';
+import { wholeInput } from './whole-input.ts';
 
 const actions = new Set(['start', 'cancel', 'steer', 'list', 'show']);
 
@@ -111,7 +112,7 @@ function announcePrompts(view: View, runId: string, say: (text: string) => void)
     if (prompt.run_id !== runId || announced.has(prompt.id)) continue;
     announced.add(prompt.id);
     say(
-      `\nWaits for an answer: ${plain(prompt.title)}\n  agent-runtime answer ${prompt.id} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`,
+      `\nWaits for an answer: ${[prompt.title, ...wholeInput(prompt)].map(plain).join('\n  ')}\n  agent-runtime answer ${prompt.id} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`,
     );
   }
 }

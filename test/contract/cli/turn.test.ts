@@ -33,6 +33,14 @@ test('a Turn from the terminal: started, asked, answered, shown, listed', async 
   );
   expect(JSON.parse(answered.stdout)).toEqual({ outcome: 'answered' });
   const permission = await viewWhere(client, ({ interactions }) => interactions[0]?.kind === 'permission');
+  const misfits = [
+    [['--for', 'folder'], 'No rule can cover this request.'],
+    [['--input', '{"path":"x"}'], 'takes no other input here'],
+  ] as const;
+  for (const [options, why] of misfits) {
+    const refused = await machine.run('answer', permission.interactions[0]?.id ?? '', '--allow', ...options);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(why) as string });
+  }
   const denied = await machine.run(
     'answer',
     permission.interactions[0]?.id ?? '',
@@ -41,8 +49,12 @@ test('a Turn from the terminal: started, asked, answered, shown, listed', async 
     'not now',
   );
   expect(denied.code).toBe(0);
-  const { code, stdout } = await turn.ended;
+  const { code, stdout, stderr } = await turn.ended;
   expect(code).toBe(0);
+  const subject = permission.interactions[0]?.subject;
+  if (subject?.kind !== 'file_change') throw new Error('no change of a file was asked');
+  // What is asked stands in the terminal as a whole, not only what the agent calls it.
+  for (const line of subject.changes[0]?.diff.split('\n') ?? []) expect(stderr).toContain(line);
   const lines = stdout
     .trim()
     .split('\n')
