@@ -20,6 +20,8 @@ const dist = override
   ? [
       `-c.electronDist=${override}`,
       `-c.electronVersion=${readFileSync(join(override, 'version'), 'utf8').trim().replace(/^v/, '')}`,
+      // The driver of the tests attaches to the main process.
+      '-c.electronFuses.enableNodeCliInspectArguments=true',
     ]
   : [];
 

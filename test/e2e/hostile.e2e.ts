@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { DesktopBed, until } from './app.ts';
@@ -99,4 +99,28 @@ test('a link from outside fills the enrol screen and asks nobody; the grant is i
   } finally {
     await bed.close();
   }
+});
+
+test('the program cannot be started as plain Node, nor take code by NODE_OPTIONS', async () => {
+  const bed = await DesktopBed.open();
+  const program = bed.process.spawnfile;
+  await bed.close();
+  const seen = (env: Record<string, string>, ...args: string[]): string => {
+    const run = spawnSync(program, args, {
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+      timeout: 10_000,
+    });
+    return `${run.stdout}${run.stderr}`;
+  };
+  const code = "console.log('code-' + 'ran')";
+  expect(seen({ ELECTRON_RUN_AS_NODE: '1' }, '-e', code)).not.toContain('code-ran');
+  const required = join(bed.home, 'required.cjs');
+  await mkdir(bed.home, { recursive: true });
+  await writeFile(required, code);
+  const state = `--state-dir=${join(bed.home, 'fuses')}`;
+  expect(seen({ NODE_OPTIONS: `--require ${required}` }, '--no-sandbox', '--hidden', state)).not.toContain(
+    'code-ran',
+  );
+  await rm(bed.home, { recursive: true, force: true });
 });
