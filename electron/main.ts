@@ -40,8 +40,9 @@ app.on('open-url', (event, url) => {
   const link = linkIn([url]);
   if (link !== null) arrive(link);
 });
-// Of a packaged app alone: the program of a development start is Electron itself.
-if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
+// Of a packaged app alone: the program of a development start is Electron itself. On Linux the package's desktop file
+// does it; asking there makes some desktops open web pages with this app.
+if (app.isPackaged && process.platform !== 'linux') app.setAsDefaultProtocolClient(linkScheme);
 
 if (!app.requestSingleInstanceLock({ prompt: options.prompt, link: options.link })) {
   app.exit(0);
