@@ -336,7 +336,8 @@ async function growth() {
   const some = async (count) => {
     for (let i = 0; i < count; i++) await mine.peer.turn(++n);
   };
-  await some(Math.round(turns / 5));
+  // As long a warm-up as the measurement: caches of code and of memory fill up once.
+  await some(turns);
   const before = await settledFootprint(mine.child.pid);
   await some(turns);
   const after = await settledFootprint(mine.child.pid);
@@ -354,7 +355,6 @@ async function growth() {
       current = new Peer(await connected);
     }
   };
-  // As long a warm-up as the measurement: the space for new objects grows until it was full a few times.
   await again(reconnects);
   const start = await settledFootprint(fast.child.pid);
   await again(reconnects);
