@@ -14,8 +14,12 @@ interface Message {
   readonly native: string | null;
   readonly id: string;
   text: string;
+  /** It was longer than what is kept. */
+  cut: boolean;
 }
 
+/** Text of one message that is kept for its end, UTF-16 units; a frame holds 4 MiB. */
+const TEXT_LIMIT = 1024 * 1024;
 /** Text of one tool result that is passed on, UTF-16 units. */
 const RESULT_LIMIT = 1024 * 1024;
 
@@ -82,15 +86,17 @@ export class UpdateMapper {
     const events: HarnessEvent[] = [];
     if (this.#message && native !== null && this.#message.native !== native) events.push(...this.#complete());
     if (!this.#message) {
-      this.#message = { native, id: native ?? `msg_${this.#random.hex(8)}`, text: '' };
+      this.#message = { native, id: native ?? `msg_${this.#random.hex(8)}`, text: '', cut: false };
       if (this.#options.observeMessages) {
         const { id } = this.#message;
         events.push({ type: 'output_message', payload: { id, status: 'in_progress' } });
       }
     }
     const message = this.#message;
-    message.text += text;
-    this.#text = message.text;
+    // The stream has it all; what is kept beside it must not grow with an agent that does not stop.
+    if (message.text.length + text.length > TEXT_LIMIT) message.cut = true;
+    else message.text += text;
+    this.#text = message.cut ? `${message.text}\n[cut]` : message.text;
     const item = this.#options.observeMessages ? { item_id: message.id } : {};
     return [...events, { type: 'delta', payload: { ...item, delta: text } }];
   }
@@ -99,8 +105,8 @@ export class UpdateMapper {
     const message = this.#message;
     this.#message = null;
     if (!message || !this.#options.observeMessages) return [];
-    const { id, text } = message;
-    return [{ type: 'output_message', payload: { id, status: 'completed', text } }];
+    const { id, text, cut: isCut } = message;
+    return [{ type: 'output_message', payload: { id, status: 'completed', ...(isCut ? {} : { text }) } }];
   }
 
   #cutOff(): readonly HarnessEvent[] {

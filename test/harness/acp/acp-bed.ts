@@ -61,13 +61,21 @@ async function bedOf(
 
 /** The scripted agent; every start of it plays the scenario from its beginning. */
 export async function scriptedBed(scenario: unknown, settings: Partial<AcpSettings> = {}): Promise<AcpBed> {
+  const folder = await mkdtemp(join(tmpdir(), 'acp-scenario-'));
+  const file = join(folder, 'scenario.json');
+  await writeFile(file, JSON.stringify(scenario));
   const { bed } = await bedOf({
     command: process.execPath,
-    args: [scripted],
+    args: [scripted, '--scenario', file],
     ...settings,
-    env: { FAKE_ACP_SCENARIO: JSON.stringify(scenario), ...settings.env },
   });
-  return bed;
+  const close = bed.close.bind(bed);
+  return Object.assign(bed, {
+    close: async () => {
+      await close();
+      await rm(folder, { recursive: true });
+    },
+  });
 }
 
 /** A test with the scripted agent; the bed's leak check is part of it. */

@@ -99,6 +99,19 @@ describe('what an agent says', () => {
   );
 
   scriptedTest(
+    'an agent that does not stop talking: everything is streamed, and what is kept for the end is bounded',
+    [{ steps: Array.from({ length: 60 }, () => ({ text: ['x'.repeat(64 * 1024)], messageId: 'm' })) }],
+    async (bed) => {
+      const { output } = await bed.run(await bed.ready(plain), 'Go');
+      expect(output.text.length).toBe(60 * 64 * 1024);
+      expect(output.all('output_message')[1]?.payload).toEqual({ id: 'm', status: 'completed' });
+      const { payload } = await output.end();
+      expect(payload.content.length).toBeLessThan(1_100_000);
+      expect(payload.content.endsWith('[cut]')).toBe(true);
+    },
+  );
+
+  scriptedTest(
     'a reader that takes nothing more keeps no cancel from the agent',
     [{ steps: [...Array.from({ length: 50 }, (_, index) => ({ text: `${index} ` })), { stall: true }] }],
     async (bed) => {
