@@ -136,7 +136,9 @@ describe('cancelling', () => {
       open();
       await cancelling;
       expect(await settling).toEqual(reusable);
-      expect(output.text).toBe(words.join(''));
+      // How far the program had read its model when the cancel reached it is the program's business.
+      expect(words.join('').startsWith(output.text)).toBe(true);
+      expect((await output.end()).payload.content).toBe(output.text);
     },
   );
 
