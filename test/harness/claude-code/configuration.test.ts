@@ -123,7 +123,7 @@ describe('what an execution asks for', () => {
         {
           execution_controls: {
             ...controls,
-            output_format: { type: 'json_schema', schema: { type: 'object' } },
+            output_format: { type: 'json_schema', schema: { type: 'string', default: 'secret' } },
           },
         },
         { agent_options: { harness_config: { secret: 1 } } },
@@ -132,18 +132,17 @@ describe('what an execution asks for', () => {
             model_provider: { protocol: 'anthropic', base_url: 'https://x.invalid', api_key: 'secret' },
           },
         },
-        { function_tools: [{ name: 'secret', description: '', parameters: {} }] },
+        { function_tools: [{ name: 'plain', description: 'secret', parameters: {} }] },
         {
           mcp_http_servers: [
             {
               connection_origin: 'environment',
-              server_label: 'secret',
-              server_url: 'https://x.invalid',
+              server_label: 'two__parts',
+              server_url: 'https://secret.invalid',
               allowed_tools: null,
             },
           ],
         },
-        { tool_search: true },
       ];
       for (const changes of cases) {
         const outcome = await bed.prepare(changes);
