@@ -32,6 +32,11 @@ export default tseslint.config(
       'no-debugger': 'error',
       eqeqeq: 'error',
       'max-lines': ['error', { max: 500, skipBlankLines: true, skipComments: true }],
+      // "import * as z": what is not used of zod stays out of the bundle then, which every start would have to compile.
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'zod', importNames: ['z'], message: 'Write import * as z.' }] },
+      ],
     },
   },
   {

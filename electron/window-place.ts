@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const placeSchema = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
 export type WindowPlace = z.infer<typeof placeSchema>;

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isLoopback } from '../enrol/addresses.ts';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rejected } from '../observe/errors.ts';
 import { codeOf } from '../store/atomic-file.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Health } from '../observe/health.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HistoryEntry, Rule as RuleView } from '../contract/view.ts';
 import type { Logger } from '../observe/logger.ts';
 import { asError } from '../observe/errors.ts';

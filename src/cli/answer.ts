@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { answerSchema, type Answer } from '../contract/commands.ts';
 import { rejected } from '../observe/errors.ts';
 import type { Parsed } from './arguments.ts';

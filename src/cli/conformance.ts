@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { z } from 'zod';
+import * as z from 'zod';
 import { conformCore } from '../conformance/core-conformance.ts';
 import { judgeContext, judgeFrame } from '../conformance/frames.ts';
 import { reportText, type Report, type ReportRow } from '../conformance/report.ts';

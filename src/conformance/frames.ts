@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { decodeBody, type RefusalStage } from '../protocol/codec.ts';
 import { decodeEnvelope } from '../protocol/envelope.ts';

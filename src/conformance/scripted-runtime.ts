@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { within, type Clock } from '../platform/clock.ts';
 import { capabilityNames } from '../protocol/capabilities.ts';

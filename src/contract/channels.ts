@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { commandErrorSchema } from './commands.ts';
 import { viewSchema } from './view.ts';
 

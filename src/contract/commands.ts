@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkSchema, diagnosticsSchema } from './diagnostics.ts';
 import { enrolmentSchema, enrolmentSourceSchema } from './enrolment.ts';
 import { journalEntrySchema } from './journal.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * An enrolment as a front end sees it: what would be bound, to whom, where, and how far it is. Neither the grant nor

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a Turn printed, as an append-only list a front end reads from a cursor (`turn.read`), so that no history is

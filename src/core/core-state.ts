@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { usagePayload } from '../protocol/run-output.ts';
 import { steerStates } from './steering-state.ts';

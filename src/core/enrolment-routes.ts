@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isCanonicalUuid } from '../protocol/ids.ts';
 import { API_PREFIX, readBody } from './http-routes.ts';
 import type { MachineAuthority, MachineResult } from './machine-authority.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isSameWireVersion, WIRE_VERSION } from '../protocol/version.ts';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join, parse, sep } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
 

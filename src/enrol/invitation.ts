@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseEndpoint, type CoreAddress } from './addresses.ts';
 
 /**

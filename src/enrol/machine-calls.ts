@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromStatus, permanent, transient, type Failure } from '../observe/failure.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isAbsoluteLocalPath, isCanonicalUuid } from '../protocol/ids.ts';

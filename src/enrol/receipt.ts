@@ -1,6 +1,6 @@
 import { lstat, readFile, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fault, rejected } from '../observe/errors.ts';
 import { createOnce } from '../platform/create-once.ts';
 import type { Random } from '../platform/random.ts';

@@ -1,5 +1,5 @@
 import { appendFile, readFile, stat, rename } from 'node:fs/promises';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { asError } from './errors.ts';
 
 export const auditLimits = { kept: 2_000, fileBytes: 8 * 1024 * 1024 } as const;

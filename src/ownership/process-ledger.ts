@@ -1,7 +1,7 @@
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { Clock } from '../platform/clock.ts';
 import { replaceFile } from '../platform/durable-file.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Capability declarations (wire 3). A declaration is complete: thirty booleans, every one present even when false

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isAbsoluteLocalPath } from './ids.ts';
 import { CAPABILITY_SOURCE_ITEMS, SKILL_NAME_BYTES } from './limits.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { decodeEnvelope, type Envelope } from './envelope.ts';
 import { isJsonObject } from './presence.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { capabilitySources } from './capability-sources.ts';
 import { inputMessages } from './message-input.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { inputContent } from './message-input.ts';
 import { anyJson, expected, flag, plainList, required, text, written } from './presence.ts';

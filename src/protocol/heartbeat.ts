@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { capabilityDeclaration } from './capabilities.ts';
 import { expected, flag, integer, list, optional, required, text, written } from './presence.ts';

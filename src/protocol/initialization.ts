@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { base64ByteLength } from './base64.ts';
 import {

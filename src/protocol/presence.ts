@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * How a member of a payload is present (wire 1.3), stated once in the schema and used by decoding and encoding.

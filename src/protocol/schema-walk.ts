@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isAbsentList, isJsonObject, memberOf, sendableValues, type Presence } from './presence.ts';
 

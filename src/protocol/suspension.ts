@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { isBoundedId } from './ids.ts';
 import { CORRELATION_ID_BYTES } from './limits.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { base64ByteLength, isBase64 } from './base64.ts';
 import { TRANSFER_CHUNK_BYTES } from './limits.ts';

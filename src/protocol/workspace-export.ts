@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { base64ByteLength } from './base64.ts';
 import { CORRELATION_ID_BYTES, EXPORT_ARCHIVE_BYTES } from './limits.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { functionResultIdsOf } from '../protocol/functions.ts';
 import { isBoundedId } from '../protocol/ids.ts';
 import { CORRELATION_ID_BYTES } from '../protocol/limits.ts';

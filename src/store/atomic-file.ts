@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { asError, fault } from '../observe/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { replaceFile } from '../platform/durable-file.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { ok, unavailable, type CredentialResult, type CredentialStore } from './credential-store.ts';

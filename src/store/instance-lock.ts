@@ -1,6 +1,6 @@
 import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError, fault, rejected } from '../observe/errors.ts';
 import { identifyProcess, isRunning } from '../platform/process-identity.ts';
 import type { Random } from '../platform/random.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { z } from 'zod';
+import * as z from 'zod';
 import { asError } from '../observe/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { within, type Clock } from '../platform/clock.ts';

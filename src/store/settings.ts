@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import type { Random } from '../platform/random.ts';
 import { readJson, writeAtomic } from './atomic-file.ts';

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSkillName, type SourceMetadata } from '../protocol/capability-sources.ts';
 import { WorkspaceError } from './workspace-error.ts';
 import type { ArchiveFile } from './zip-archive.ts';

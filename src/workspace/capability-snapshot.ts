@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readPlugin, readSkill } from './capability-package.ts';
 import { pluginServer, readPluginServers, type PluginServer } from './plugin-servers.ts';
 import { WorkspaceError } from './workspace-error.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { replaceFile } from '../platform/durable-file.ts';
 import type { CapabilitySources, SourceMetadata } from '../protocol/capability-sources.ts';
 import { readCapabilityDirectory, readTree } from './capability-directories.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { WorkspaceError } from './workspace-error.ts';
 
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Environment } from '../platform/environment.ts';
 
 /** What a step needs to start at all; everything else of this process stays out (environment-workspace 5). */

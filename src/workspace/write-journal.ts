@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { replaceFile } from '../platform/durable-file.ts';
 import { type Name } from './names.ts';
 import { type Folder, Walk } from './safe-path.ts';

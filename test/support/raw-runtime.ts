@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { capabilityNames } from '../../src/protocol/capabilities.ts';
 import { WIRE_VERSION } from '../../src/protocol/version.ts';

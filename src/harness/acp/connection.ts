@@ -8,7 +8,7 @@ import {
   type ClientConnection,
   type Stream,
 } from '@agentclientprotocol/sdk';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { asError, unknownOutcome, type RuntimeError } from '../../observe/errors.ts';
 import type { Logger } from '../../observe/logger.ts';

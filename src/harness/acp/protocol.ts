@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What we read of the Agent Client Protocol, version 1. Lenient on purpose: agents of many makers and ages are behind

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What we read of Claude Code's line protocol. Lenient on purpose: a member we do not use may change or vanish, and

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 import type { ChoiceQuestion } from '../../protocol/interactions.ts';
 import type { ChoiceAnswer, NativeChoice } from '../adapter.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What we read of the app server's protocol, as schemas at the border. Lenient on purpose: a member we do not use may

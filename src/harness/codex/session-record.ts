@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { replaceFile } from '../../platform/durable-file.ts';
 import type { Random } from '../../platform/random.ts';

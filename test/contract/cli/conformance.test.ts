@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Report } from '../../../src/conformance/report.ts';
 import { bundledScript } from '../../support/bundled-script.ts';
 import { Machine, type Ended } from '../../support/runtime-process.ts';

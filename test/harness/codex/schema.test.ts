@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import * as native from '../../../src/harness/codex/native-types.ts';
 import { calledMethods } from '../../../src/harness/codex/probe.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import * as limits from '../../../src/protocol/limits.ts';
 import { cancellationReceiptCodes, decisionReceiptCodes } from '../../../src/protocol/interactions.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { judgeFrame } from '../../../src/conformance/frames.ts';
 import { verdictDifferences, verdictRows, type VerdictRow } from '../../support/frame-fixtures.ts';

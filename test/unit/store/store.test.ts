@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { privateFolder } from '../../../src/store/atomic-file.ts';
