@@ -33,9 +33,12 @@ export default tseslint.config(
       eqeqeq: 'error',
       'max-lines': ['error', { max: 500, skipBlankLines: true, skipComments: true }],
       // "import * as z": what is not used of zod stays out of the bundle then, which every start would have to compile.
-      'no-restricted-imports': [
+      'no-restricted-syntax': [
         'error',
-        { paths: [{ name: 'zod', importNames: ['z'], message: 'Write import * as z.' }] },
+        {
+          selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier[imported.name='z']",
+          message: 'Write import * as z.',
+        },
       ],
     },
   },
