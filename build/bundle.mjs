@@ -53,11 +53,14 @@ export async function buildAll({ dev = false } = {}) {
       ...common,
       format: 'esm',
       target: 'node20',
-      entryPoints: ['src/cli/entry.ts'],
-      outfile: 'dist/cli.js',
+      // In pieces beside one another, so that a command reads what it needs and no more.
+      splitting: true,
+      entryPoints: { cli: 'src/cli/entry.ts' },
+      outdir: 'dist',
+      chunkNames: 'cli-[name]-[hash]',
       sourcemap: dev,
       banner: {
-        js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nimport { fileURLToPath as __toPath } from 'node:url';\nimport { dirname as __dirnameOf } from 'node:path';\nconst require = __createRequire(import.meta.url);\nconst __filename = __toPath(import.meta.url);\nconst __dirname = __dirnameOf(__filename);",
+        js: "import { createRequire as __createRequire } from 'node:module';\nimport { fileURLToPath as __toPath } from 'node:url';\nimport { dirname as __dirnameOf } from 'node:path';\nconst require = __createRequire(import.meta.url);\nconst __filename = __toPath(import.meta.url);\nconst __dirname = __dirnameOf(__filename);",
       },
     }),
     bundleRenderer({ outdir: join(out, 'renderer'), dev }),

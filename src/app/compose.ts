@@ -13,7 +13,6 @@ import type { Config } from './config.ts';
 import { CredentialDesk } from './credentials.ts';
 import { Daemon } from './daemon.ts';
 import type { EnrolledBindings } from './enrolled-binding.ts';
-import { startLocalCore } from './local-core.ts';
 
 export interface ComposeOptions {
   readonly paths: StatePaths;
@@ -69,7 +68,10 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
         harnesses: config.harnesses,
         stateDir: join(paths.root, 'harness'),
       }),
-    createLocalCore: workspace === null ? null : (host) => startLocalCore(host, workspace),
+    createLocalCore:
+      workspace === null
+        ? null
+        : async (host) => (await import('./local-core.ts')).startLocalCore(host, workspace),
   });
   return { daemon, logger };
 }

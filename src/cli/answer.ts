@@ -8,7 +8,6 @@ import { exitCodes } from './output.ts';
 const answersSchema = z.record(z.string(), z.array(z.string()));
 
 export const answerCommand: CliCommand = {
-  summary: 'answer a pending permission or question',
   help: `agent-runtime answer ID --allow [--for turn|session|folder [--days N|--no-end]] [--input JSON]
                         | --deny [--message TEXT] | --answers JSON | --cancel
 

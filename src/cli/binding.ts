@@ -7,7 +7,6 @@ import { credentialText } from './enroll.ts';
 import { exitCodes } from './output.ts';
 
 export const unenrollCommand: CliCommand = {
-  summary: 'end a binding: its connection, credential and receipt; folder and history stay',
   help: `agent-runtime unenroll NAME [--leave-credential]
 
   --leave-credential   also where the credential store does not answer; its entry then stays there
@@ -31,7 +30,6 @@ Core keeps the key of the Environment: binding it again takes a rotated key from
 };
 
 export const rotateCommand: CliCommand = {
-  summary: 'put a rotated credential in the place of the old one',
   help: `agent-runtime rotate NAME --credential-file FILE
 
   --credential-file FILE   as it was issued by rotating the key of this binding; - for standard input

@@ -3,7 +3,6 @@ import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 
 export const cleanupCommand: CliCommand = {
-  summary: 'what has not settled; retry ID, force ID',
   help: `agent-runtime cleanup [--json]
 agent-runtime cleanup retry ID
 agent-runtime cleanup force ID     ends it as far as possible and records that its end was not proven`,

@@ -12,7 +12,6 @@ export interface CommandContext {
 
 /** One command of the terminal front end. */
 export interface CliCommand {
-  readonly summary: string;
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
   run(context: CommandContext): Promise<ExitCode>;

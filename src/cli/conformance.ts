@@ -19,7 +19,6 @@ import { exitCodes, type ExitCode } from './output.ts';
 const lineSchema = z.object({ frame: z.unknown(), context: judgeContext.optional() });
 
 export const conformanceCommand: CliCommand = {
-  summary: 'replay the wire scenarios against any Runtime or Core, or judge frames',
   help: `agent-runtime conformance runtime [--kind KIND] -- COMMAND...
 
 Replays the wire scenarios from a scripted Core on loopback against a Runtime that COMMAND starts, each scenario in a

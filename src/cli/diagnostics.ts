@@ -14,7 +14,6 @@ import { withRuntime, type CliCommand, type CommandContext } from './command.ts'
 import { exitCodes } from './output.ts';
 
 export const diagnosticsCommand: CliCommand = {
-  summary: 'write a bundle without secrets or payloads',
   help: `agent-runtime diagnostics FILE [--json]
 
 Writes one JSON file that only you can read: versions, states and reasons, checks, counts, the last log lines. It holds

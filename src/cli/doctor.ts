@@ -6,7 +6,6 @@ import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 
 export const doctorCommand: CliCommand = {
-  summary: 'what is installed, signed in, reachable and writable',
   help: 'agent-runtime doctor [--json]\n\nA Runtime need not run. Exit code 1 when a check failed.',
   options: {},
   run: async (context) => {

@@ -17,7 +17,6 @@ interface Enroller {
 }
 
 export const enrollCommand: CliCommand = {
-  summary: 'bind this machine to an Environment and store the credential',
   help: `agent-runtime enroll --endpoint URL --grant-file FILE [options]
 agent-runtime enroll --invitation-file FILE [options]
 agent-runtime enroll --remote URL --environment-id ID --credential-file FILE --workspace DIR [options]

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { endProcess } from './end-process.ts';
 import { main } from './main.ts';
 

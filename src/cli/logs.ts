@@ -7,7 +7,6 @@ import type { CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 
 export const logsCommand: CliCommand = {
-  summary: 'the last lines of the log; --follow',
   help: 'agent-runtime logs [-n LINES] [--follow]\n\nReads the log files; a Runtime need not run.',
   options: { lines: { type: 'string', short: 'n', default: '100' }, follow: { type: 'boolean', short: 'f' } },
   run: async (context) => {

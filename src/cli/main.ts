@@ -1,42 +1,80 @@
 import { systemEnvironment } from '../platform/environment.ts';
 import { rejected } from '../observe/errors.ts';
 import { stateRoot, statePaths } from '../store/paths.ts';
-import { answerCommand } from './answer.ts';
 import { parseArguments, type Parsed } from './arguments.ts';
-import { rotateCommand, unenrollCommand } from './binding.ts';
-import { cleanupCommand } from './cleanup.ts';
-import { rulesCommand } from './rules.ts';
-import { conformanceCommand } from './conformance.ts';
-import { diagnosticsCommand } from './diagnostics.ts';
-import { doctorCommand } from './doctor.ts';
-import { enrollCommand } from './enroll.ts';
-import { logsCommand } from './logs.ts';
 import { Output, exitCodes, type ExitCode } from './output.ts';
-import { pauseCommand, resumeCommand } from './pause.ts';
-import { runCommand } from './run.ts';
-import { statusCommand, viewCommand } from './status.ts';
-import { tryCommand } from './try.ts';
-import { turnCommand } from './turn.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 
-const table: Readonly<Record<string, CliCommand>> = {
-  run: runCommand,
-  enroll: enrollCommand,
-  rotate: rotateCommand,
-  unenroll: unenrollCommand,
-  try: tryCommand,
-  status: statusCommand,
-  view: viewCommand,
-  answer: answerCommand,
-  turn: turnCommand,
-  pause: pauseCommand,
-  resume: resumeCommand,
-  cleanup: cleanupCommand,
-  rules: rulesCommand,
-  doctor: doctorCommand,
-  diagnostics: diagnosticsCommand,
-  logs: logsCommand,
-  conformance: conformanceCommand,
+/** Loaded one at a time: what a command does not need is not read at its start. */
+const table: Readonly<Record<string, { readonly summary: string; load(): Promise<CliCommand> }>> = {
+  run: {
+    summary: 'serve in the foreground until interrupted',
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+  enroll: {
+    summary: 'bind this machine to an Environment and store the credential',
+    load: async () => (await import('./enroll.ts')).enrollCommand,
+  },
+  rotate: {
+    summary: 'put a rotated credential in the place of the old one',
+    load: async () => (await import('./binding.ts')).rotateCommand,
+  },
+  unenroll: {
+    summary: 'end a binding: its connection, credential and receipt; folder and history stay',
+    load: async () => (await import('./binding.ts')).unenrollCommand,
+  },
+  try: {
+    summary: 'one Turn here and now, prompts answered in the terminal',
+    load: async () => (await import('./try.ts')).tryCommand,
+  },
+  status: {
+    summary: 'say how the running Runtime is',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  view: {
+    summary: 'print everything a front end sees',
+    load: async () => (await import('./status.ts')).viewCommand,
+  },
+  answer: {
+    summary: 'answer a pending permission or question',
+    load: async () => (await import('./answer.ts')).answerCommand,
+  },
+  turn: {
+    summary: 'Turns of the local Core: start, cancel, steer, list, show',
+    load: async () => (await import('./turn.ts')).turnCommand,
+  },
+  pause: {
+    summary: 'take no new work; what runs goes on',
+    load: async () => (await import('./pause.ts')).pauseCommand,
+  },
+  resume: {
+    summary: 'take work again',
+    load: async () => (await import('./pause.ts')).resumeCommand,
+  },
+  cleanup: {
+    summary: 'what has not settled; retry ID, force ID',
+    load: async () => (await import('./cleanup.ts')).cleanupCommand,
+  },
+  rules: {
+    summary: 'what is allowed without asking; remove ID, remove all',
+    load: async () => (await import('./rules.ts')).rulesCommand,
+  },
+  doctor: {
+    summary: 'what is installed, signed in, reachable and writable',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  diagnostics: {
+    summary: 'write a bundle without secrets or payloads',
+    load: async () => (await import('./diagnostics.ts')).diagnosticsCommand,
+  },
+  logs: {
+    summary: 'the last lines of the log; --follow',
+    load: async () => (await import('./logs.ts')).logsCommand,
+  },
+  conformance: {
+    summary: 'replay the wire scenarios against any Runtime or Core, or judge frames',
+    load: async () => (await import('./conformance.ts')).conformanceCommand,
+  },
 };
 
 const overview = `agent-runtime COMMAND [options]
@@ -61,9 +99,10 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     process.stdout.write(`${AGENT_RUNTIME_VERSION}\n`);
     return exitCodes.done;
   }
-  const command = Object.hasOwn(table, name) ? table[name] : undefined;
+  const known = Object.hasOwn(table, name) ? table[name] : undefined;
   try {
-    if (!command) throw rejected('usage', `There is no command of that name. See agent-runtime --help.`);
+    if (!known) throw rejected('usage', `There is no command of that name. See agent-runtime --help.`);
+    const command = await known.load();
     const parsed: Parsed = parseArguments(rest, command.options);
     if (parsed.help) {
       process.stdout.write(`${command.help}\n`);

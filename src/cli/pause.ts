@@ -2,7 +2,6 @@ import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 
 export const pauseCommand: CliCommand = {
-  summary: 'take no new work; what runs goes on',
   help: 'agent-runtime pause',
   options: {},
   run: (context) =>
@@ -14,7 +13,6 @@ export const pauseCommand: CliCommand = {
 };
 
 export const resumeCommand: CliCommand = {
-  summary: 'take work again',
   help: 'agent-runtime resume',
   options: {},
   run: (context) =>

@@ -3,7 +3,6 @@ import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes, plain } from './output.ts';
 
 export const rulesCommand: CliCommand = {
-  summary: 'what is allowed without asking; remove ID, remove all',
   help: `agent-runtime rules [--json]
 agent-runtime rules remove ID
 agent-runtime rules remove all     you are asked each time again

@@ -17,7 +17,6 @@ import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, type ExitCode } from './output.ts';
 
 export const runCommand: CliCommand = {
-  summary: 'serve in the foreground until interrupted',
   help: `agent-runtime run [options]
 
   --bootstrap-file FILE      {"version","core_url","device_id","credential"}; stored nowhere

@@ -3,7 +3,6 @@ import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 
 export const viewCommand: CliCommand = {
-  summary: 'print everything a front end sees',
   help: 'agent-runtime view [--json]\n\nPrints the whole view of the running Runtime as JSON.',
   options: {},
   run: (context) =>
@@ -15,7 +14,6 @@ export const viewCommand: CliCommand = {
 };
 
 export const statusCommand: CliCommand = {
-  summary: 'say how the running Runtime is',
   help: 'agent-runtime status [--json]\n\nState, bindings, and how much is open.',
   options: {},
   run: (context) =>

@@ -19,7 +19,6 @@ import { followTurn } from './turn.ts';
 const places = 8;
 
 export const tryCommand: CliCommand = {
-  summary: 'one Turn here and now, prompts answered in the terminal',
   help: `agent-runtime try [--harness KIND] [--workspace DIR] TEXT
 
 Local Core, Runtime and agent in this process, working in DIR (default: this folder). Its state lies in the folder

@@ -8,7 +8,6 @@ import { wholeInput } from './whole-input.ts';
 const actions = new Set(['start', 'cancel', 'steer', 'list', 'show']);
 
 export const turnCommand: CliCommand = {
-  summary: 'Turns of the local Core: start, cancel, steer, list, show',
   help: `agent-runtime turn start [--harness KIND] [--session ID] [--detach] TEXT
 agent-runtime turn cancel ID
 agent-runtime turn steer ID TEXT

@@ -8,11 +8,7 @@ import { systemEnvironment, type Environment } from '../platform/environment.ts'
 import type { Random } from '../platform/random.ts';
 import { capabilityDeclaration, declareCapabilities } from '../protocol/capabilities.ts';
 import type { HarnessAdapter, Probe } from './adapter.ts';
-import { AcpAdapter } from './acp/adapter.ts';
 import { knownAgents } from './acp/known-agents.ts';
-import { ClaudeCodeAdapter } from './claude-code/adapter.ts';
-import { CodexAdapter } from './codex/adapter.ts';
-import { DemoAdapter } from './demo/adapter.ts';
 import { LoginPath } from './process/login-env.ts';
 
 /** One Harness as the configuration names it; `interfaces` of the product, "Configuration". */
@@ -52,14 +48,26 @@ const CLOSE_LIMIT_MS = 10_000;
 /** The first look is waited for this long before the Runtime goes on with what is known. */
 const FIRST_LOOK_MS = 5_000;
 
-/** How an adapter is built from its settings. A new adapter is one line here. */
+/** How an adapter is built from its settings, loaded when one is configured. A new adapter is one entry here. */
 const builders: Readonly<
-  Record<string, (context: BuildContext, settings: HarnessSettings) => HarnessAdapter>
+  Record<string, (context: BuildContext, settings: HarnessSettings) => Promise<HarnessAdapter>>
 > = {
-  'claude-code': (context, settings) => new ClaudeCodeAdapter(context, settings),
-  codex: (context, settings) => new CodexAdapter(context, settings),
-  acp: (context, settings) => new AcpAdapter(context, settings),
-  demo: (context, settings) => new DemoAdapter(context, settings.kind),
+  'claude-code': async (context, settings) => {
+    const { ClaudeCodeAdapter } = await import('./claude-code/adapter.ts');
+    return new ClaudeCodeAdapter(context, settings);
+  },
+  codex: async (context, settings) => {
+    const { CodexAdapter } = await import('./codex/adapter.ts');
+    return new CodexAdapter(context, settings);
+  },
+  acp: async (context, settings) => {
+    const { AcpAdapter } = await import('./acp/adapter.ts');
+    return new AcpAdapter(context, settings);
+  },
+  demo: async (context, settings) => {
+    const { DemoAdapter } = await import('./demo/adapter.ts');
+    return new DemoAdapter(context, settings.kind);
+  },
 };
 
 interface BuildContext extends RegistryPorts {
@@ -245,7 +253,7 @@ export async function createHarnessRegistry(
         `harnesses[${index}].adapter is not one of ${Object.keys(builders).join(', ')}.`,
       );
     }
-    registry.register(build(context, settings), { hideMissing: options.harnesses === undefined });
+    registry.register(await build(context, settings), { hideMissing: options.harnesses === undefined });
   }
   await within(options.clock, FIRST_LOOK_MS, registry.refresh());
   return registry;

@@ -1,4 +1,3 @@
-import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { isSkillName, type SourceMetadata } from '../protocol/capability-sources.ts';
 import { WorkspaceError } from './workspace-error.ts';
@@ -10,7 +9,10 @@ import type { ArchiveFile } from './zip-archive.ts';
  * top folder.
  * @throws WorkspaceError `invalid`.
  */
-export function checkSkill(files: readonly ArchiveFile[], metadata: SourceMetadata): ArchiveFile[] {
+export async function checkSkill(
+  files: readonly ArchiveFile[],
+  metadata: SourceMetadata,
+): Promise<ArchiveFile[]> {
   const tops = new Set(files.map((file) => file.path.split('/')[0] ?? ''));
   const [top] = tops;
   if (tops.size !== 1 || top === undefined) throw wrong('a Skill has one top folder');
@@ -18,7 +20,7 @@ export function checkSkill(files: readonly ArchiveFile[], metadata: SourceMetada
   if (inside.some((file) => file.path === '')) throw wrong('a Skill has one top folder');
   const manifest = inside.find((file) => file.path === 'SKILL.md');
   if (!manifest) throw wrong('a Skill has a SKILL.md');
-  const front = readSkill(manifest.data);
+  const front = await readSkill(manifest.data);
   if (front.name !== metadata.name || front.description !== metadata.description) {
     throw wrong('its SKILL.md says another name or description');
   }
@@ -43,9 +45,12 @@ const skillSchema = z.strictObject({
  * this machine without a question.
  * @throws WorkspaceError `invalid`.
  */
-export function readSkill(manifest: Buffer): { readonly name: string; readonly description: string } {
+export async function readSkill(
+  manifest: Buffer,
+): Promise<{ readonly name: string; readonly description: string }> {
   const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(manifest.toString('utf8'));
   if (!match) throw wrong('its SKILL.md has no front matter');
+  const { parseDocument } = await import('yaml');
   const document = parseDocument(match[1] ?? '', { schema: 'failsafe', uniqueKeys: true, merge: false });
   if (document.errors.length > 0) throw wrong('its front matter is no YAML');
   const parsed = skillSchema.safeParse(valueOf(() => document.toJS({ maxAliasCount: 0 })));

@@ -42,22 +42,22 @@ export interface SnapshotPackage {
  * The Skills and MCP servers of packages, in their order.
  * @throws WorkspaceError `invalid` for a name that comes twice or a manifest that is not supported.
  */
-export function resolvePackages(packages: readonly SnapshotPackage[]): {
+export async function resolvePackages(packages: readonly SnapshotPackage[]): Promise<{
   readonly skills: SnapshotSkill[];
   readonly servers: PluginServer[];
-} {
+}> {
   const skills: SnapshotSkill[] = [];
   const servers: PluginServer[] = [];
   for (const item of packages) {
     if (item.kind === 'skill') {
-      skills.push({ ...skillOf(item.files, 'SKILL.md'), folder: item.folder });
+      skills.push({ ...(await skillOf(item.files, 'SKILL.md')), folder: item.folder });
       continue;
     }
     const plugin = readPlugin(item.files);
     for (const { path } of item.files) {
       const [top, name, file, ...deeper] = path.split('/');
       if (top !== plugin.skills || name === undefined || file !== 'SKILL.md' || deeper.length > 0) continue;
-      skills.push({ ...skillOf(item.files, path), folder: `${item.folder}/${top}/${name}` });
+      skills.push({ ...(await skillOf(item.files, path)), folder: `${item.folder}/${top}/${name}` });
     }
     const declared = item.files.find((file) => file.path === '.mcp.json');
     if (declared) servers.push(...readPluginServers(declared.data, item.folder));
@@ -92,7 +92,10 @@ export async function readManifest(folder: string, sha256: string): Promise<Snap
   return snapshotManifest.parse(JSON.parse(text));
 }
 
-function skillOf(files: readonly ArchiveFile[], path: string): { name: string; description: string } {
+async function skillOf(
+  files: readonly ArchiveFile[],
+  path: string,
+): Promise<{ name: string; description: string }> {
   const manifest = files.find((file) => file.path === path);
   if (!manifest) throw new WorkspaceError('invalid', 'a Skill has no SKILL.md');
   return readSkill(manifest.data);

@@ -132,7 +132,7 @@ export class InstalledPackages {
       selection: selectionDigest(sources),
       plugins: packages.filter(({ kind }) => kind === 'plugin').map(({ folder }) => folder),
       packages: described,
-      ...resolvePackages(packages),
+      ...(await resolvePackages(packages)),
     };
     const text = JSON.stringify(manifest);
     if (manifest.plugins.length > pluginRoots || Buffer.byteLength(text) > manifestBytes) {

@@ -141,7 +141,7 @@ export class LocalSteps implements PreparationSteps {
       at += got;
     }
     const files = await readArchive(bytes);
-    const checked = kind === 'skill' ? checkSkill(files, metadata) : checkPlugin(files, metadata);
+    const checked = kind === 'skill' ? await checkSkill(files, metadata) : checkPlugin(files, metadata);
     await this.#installed.install(kind, slot, metadata, checked, body.size, id);
     return completed;
   }

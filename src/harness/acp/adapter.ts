@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import { RuntimeError } from '../../observe/errors.ts';
@@ -12,11 +12,13 @@ import {
 } from '../../protocol/capabilities.ts';
 import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../adapter.ts';
 import { buildEnvironment, joinSearchPaths } from '../process/environment.ts';
+import { failed, giveUp } from '../failed-preparation.ts';
 import { findPrograms } from '../process/find-program.ts';
+import { fileIdentity } from '../process/locate-program.ts';
 import type { LoginPath } from '../process/login-env.ts';
 import { startProcess, type NativeProcess, type ProcessPorts } from '../process/spawn.ts';
 import { planSession, type SessionPlan } from './configuration.ts';
-import { AcpExecutor } from './executor.ts';
+import type { AcpExecutor } from './executor.ts';
 import { knownAgents } from './known-agents.ts';
 import { openSession, shakeHands, type AgentFacts } from './session.ts';
 
@@ -78,7 +80,7 @@ export class AcpAdapter implements HarnessAdapter {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const native = await this.#start(found.path, folder, {}, null).catch(() => null);
     if (!native) return this.#unavailable(`${this.name} could not be started. Try it in a terminal.`);
-    const executor = this.#executor(native, null, { images: false });
+    const executor = await this.#executor(native, null, { images: false });
     try {
       const hands = await shakeHands(executor.connection);
       if (hands.kind === 'failed') return this.#unavailable(hands.message);
@@ -124,7 +126,7 @@ export class AcpAdapter implements HarnessAdapter {
     workspace: string,
     signal: AbortSignal,
   ): Promise<PrepareOutcome> {
-    const executor = this.#executor(native, request, { images: true });
+    const executor = await this.#executor(native, request, { images: true });
     const attempt = this.#converse(executor, plan, workspace).catch((error: unknown) =>
       error instanceof RuntimeError ? error.message : `${this.name} did not start as expected.`,
     );
@@ -135,8 +137,7 @@ export class AcpAdapter implements HarnessAdapter {
     });
     const problem = await Promise.race([attempt, aborted]);
     if (problem === null) return { kind: 'ready', executor };
-    const closed = await executor.close();
-    return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
+    return giveUp(executor, problem);
   }
 
   /** Null when the session is ready for a prompt, else why not. */
@@ -156,11 +157,13 @@ export class AcpAdapter implements HarnessAdapter {
     return null;
   }
 
-  #executor(
+  async #executor(
     native: NativeProcess,
     request: PrepareRequest | null,
     { images }: { images: boolean },
-  ): AcpExecutor {
+  ): Promise<AcpExecutor> {
+    // Loaded for whoever has such an agent: the protocol's client is most of what this adapter weighs.
+    const { AcpExecutor } = await import('./executor.ts');
     return new AcpExecutor(this.#ports, native, {
       workspace: request?.workspace ?? null,
       images: images && this.#judged?.facts.images !== false,
@@ -203,12 +206,7 @@ export class AcpAdapter implements HarnessAdapter {
     const { environment, homeDir, loginPath } = this.#ports;
     const search = { name: this.#program, explicit: this.#settings.command ?? null, ownFolders: [] };
     for await (const { path } of findPrograms({ ...search, environment, homeDir, loginPath })) {
-      const parts = await Promise.all(
-        [path, ...this.#args.slice(0, 1)].map(async (file) => {
-          const facts = await stat(file).catch(() => null);
-          return `${file} ${facts?.ino} ${facts?.mtimeMs} ${facts?.size}`;
-        }),
-      );
+      const parts = await Promise.all([path, ...this.#args.slice(0, 1)].map((file) => fileIdentity(file)));
       return { path, identity: parts.join(' ') };
     }
     return null;
@@ -248,8 +246,3 @@ export function declare(facts: AgentFacts, asks: boolean, steering: boolean): Ca
   ];
   return declareCapabilities(names.filter(([, yes]) => yes).map(([name]) => name));
 }
-
-const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({
-  kind: 'failed',
-  message,
-});

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { ReadableStream, WritableStream } from 'node:stream/web';
 
 import {
@@ -16,7 +15,7 @@ import type { CloseResult } from '../../ownership/owned.ts';
 import { within, type Clock } from '../../platform/clock.ts';
 import { isJsonObject } from '../../protocol/presence.ts';
 import { parseLine, readLines } from '../process/jsonl.ts';
-import type { ProcessExit } from '../process/spawn.ts';
+import type { ClientProcess } from '../process/line-client.ts';
 import {
   elicitationRequest,
   permissionRequest,
@@ -25,14 +24,6 @@ import {
   type PermissionRequest,
   type SessionUpdate,
 } from './protocol.ts';
-
-/** The process as the connection uses it; a `NativeProcess` is one. */
-export interface AgentProcess {
-  readonly input: { write(...values: readonly unknown[]): Promise<void> };
-  readonly output: Readable;
-  readonly exited: Promise<ProcessExit>;
-  stop(): Promise<CloseResult>;
-}
 
 /** Where the agent's messages go. */
 export interface AgentListener {
@@ -66,7 +57,7 @@ const MESSAGE_LIMIT = 500;
 export class AgentConnection {
   /** Resolves with a sentence for a person when nothing more will come. Never rejects. */
   readonly ended: Promise<string>;
-  readonly #native: AgentProcess;
+  readonly #native: ClientProcess;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #connection: ClientConnection;
@@ -79,7 +70,7 @@ export class AgentConnection {
 
   constructor(
     ports: { readonly clock: Clock; readonly logger: Logger },
-    native: AgentProcess,
+    native: ClientProcess,
     listener: AgentListener,
   ) {
     this.#native = native;
@@ -220,9 +211,6 @@ export class AgentConnection {
     });
   }
 }
-
-/** Code of an agent that wants a sign-in first. */
-export const SIGN_IN_NEEDED = -32000;
 
 /** The SDK judges every message itself and answers those that are none. */
 const anyMessage = z.custom<AnyMessage>(isJsonObject);

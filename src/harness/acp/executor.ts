@@ -4,7 +4,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Random } from '../../platform/random.ts';
 import type { MessageInput } from '../../protocol/message-input.ts';
 import type { Executor, StartOutcome, TurnOutput } from '../adapter.ts';
-import { AgentConnection, type AgentListener, type AgentProcess, type Exchange } from './connection.ts';
+import type { ClientProcess } from '../process/line-client.ts';
+import { AgentConnection, type AgentListener, type Exchange } from './connection.ts';
 import { cancelledOutcome } from './map-requests.ts';
 import { mapPrompt } from './map-prompt.ts';
 import type { UpdateOptions } from './map-updates.ts';
@@ -24,7 +25,7 @@ export interface ExecutorInit extends UpdateOptions {
 }
 
 /** What is needed of the process beside its pipes. */
-export interface CountedProcess extends AgentProcess {
+export interface CountedProcess extends ClientProcess {
   members(): Promise<readonly number[]>;
 }
 

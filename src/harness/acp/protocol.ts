@@ -146,3 +146,6 @@ export const sessionResponse = z.object({
 export type SessionResponse = z.infer<typeof sessionResponse>;
 
 export const promptResponse = z.object({ stopReason: z.string() });
+
+/** Code of an agent that wants a sign-in first. */
+export const SIGN_IN_NEEDED = -32000;

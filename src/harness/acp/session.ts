@@ -1,8 +1,8 @@
 import type { AgentAnswer, AgentConnection } from './connection.ts';
-import { SIGN_IN_NEEDED } from './connection.ts';
 import type { SessionPlan } from './configuration.ts';
 import { chooseMode, chooseModel } from './modes.ts';
 import {
+  SIGN_IN_NEEDED,
   initializeResponse,
   sessionResponse,
   type InitializeResponse,

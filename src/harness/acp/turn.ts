@@ -15,10 +15,11 @@ import type {
   TurnOutput,
 } from '../adapter.ts';
 import { Changes, OrderedOutput } from '../turn-flow.ts';
-import { SIGN_IN_NEEDED, type AgentAnswer, type AgentConnection, type Exchange } from './connection.ts';
+import type { AgentAnswer, AgentConnection, Exchange } from './connection.ts';
 import { mapPrompt } from './map-prompt.ts';
 import { UpdateMapper, type UpdateOptions } from './map-updates.ts';
 import {
+  SIGN_IN_NEEDED,
   promptResponse,
   type ElicitationRequest,
   type PermissionRequest,

@@ -5,21 +5,15 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ProcessLedger } from '../../ownership/process-ledger.ts';
 import { declareCapabilities } from '../../protocol/capabilities.ts';
 import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../adapter.ts';
+import { failed, giveUp } from '../failed-preparation.ts';
+import type { LocatedProgram, ProgramPorts, ProgramSearchResult } from '../process/locate-program.ts';
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
-import { planLaunch, type LaunchPlan } from './configuration.ts';
+import type { LaunchPlan } from './configuration.ts';
 import { ClaudeExecutor } from './executor.ts';
 import { FUNCTION_SERVER } from './functions.ts';
 import { initializeResponse } from './native-types.ts';
 import { inspectClaude, isSignedIn } from './probe.ts';
-import {
-  baseArguments,
-  claudeEnvironment,
-  locateClaude,
-  ProgramMemory,
-  type ClaudeProgram,
-  type LocatedProgram,
-  type ProgramPorts,
-} from './program.ts';
+import { baseArguments, claudeEnvironment, locateClaude, ProgramMemory } from './program.ts';
 import { listHooks, nativeServers, settleServers } from './servers.ts';
 import { buildSkillPackage } from './skills.ts';
 
@@ -108,6 +102,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PrepareOutcome> {
+    const { planLaunch } = await import('./configuration.ts');
     const planned = planLaunch(request.configuration, request.policy, request.prepared);
     if (planned.kind === 'refused') return failed(planned.message);
     try {
@@ -125,7 +120,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
     }
   }
 
-  async #judge(program: ClaudeProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
+  async #judge(program: LocatedProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
     const known = this.#memory.judged.get(program.identity);
     if (known === 'too_old') return unavailable(program.version, OUTDATED);
     const seen = await inspectClaude(this.#ports, program, {
@@ -146,7 +141,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
   }
 
   async #launch(
-    program: ClaudeProgram,
+    program: LocatedProgram,
     plan: LaunchPlan,
     request: PrepareRequest,
     env: Readonly<Record<string, string>>,
@@ -180,8 +175,7 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
       error instanceof RuntimeError ? error.message : 'Claude Code did not start as expected.',
     );
     if (problem === null) return { kind: 'ready', executor };
-    const closed = await executor.close();
-    return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
+    return giveUp(executor, problem);
   }
 
   /** Null when the program is ready for a Turn, else why not. No model request is made. */
@@ -217,8 +211,8 @@ export class ClaudeCodeAdapter implements HarnessAdapter {
     return null;
   }
 
-  #locate(env: Readonly<Record<string, string>>): Promise<LocatedProgram> {
-    return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#memory.versions);
+  #locate(env: Readonly<Record<string, string>>): Promise<ProgramSearchResult> {
+    return locateClaude(this.#ports, this.#settings.command ?? null, env, this.#memory);
   }
 
   #environment(prepared: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
@@ -241,8 +235,3 @@ function initializeRequest(plan: LaunchPlan, owner: string): Record<string, unkn
 function unavailable(version: string | null, reason: string, installed = true): Probe {
   return { available: false, installed, version, reason, capabilities: claudeCapabilities };
 }
-
-const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({
-  kind: 'failed',
-  message,
-});

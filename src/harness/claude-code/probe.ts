@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 
 import type { ProcessLedger } from '../../ownership/process-ledger.ts';
 import { within } from '../../platform/clock.ts';
+import type { LocatedProgram } from '../process/locate-program.ts';
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
 import { ClaudeClient } from './client.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type InitializeResponse,
   type NativeMessage,
 } from './native-types.ts';
-import { baseArguments, type ClaudeProgram } from './program.ts';
+import { baseArguments } from './program.ts';
 
 /** Each step of the questions to the program, milliseconds. */
 const STEP_LIMIT_MS = 10_000;
@@ -36,7 +37,7 @@ export interface InspectionPorts extends ProcessPorts {
  */
 export async function inspectClaude(
   ports: InspectionPorts,
-  program: ClaudeProgram,
+  program: LocatedProgram,
   request: {
     readonly env: Readonly<Record<string, string>>;
     readonly args: readonly string[];

@@ -1,23 +1,7 @@
-import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 
-import { within, type Clock } from '../../platform/clock.ts';
-import type { Environment } from '../../platform/environment.ts';
 import { buildEnvironment, joinSearchPaths, type Variables } from '../process/environment.ts';
-import { findPrograms } from '../process/find-program.ts';
-import type { LoginPath } from '../process/login-env.ts';
-
-/** How long `--version` may take, milliseconds. */
-const VERSION_LIMIT_MS = 15_000;
-
-/** A Claude Code that said which version it is. */
-export interface ClaudeProgram {
-  readonly path: string;
-  readonly version: string;
-  /** Changes when another program lies under the same path. */
-  readonly identity: string;
-}
+import { locateProgram, type ProgramPorts, type ProgramSearchResult } from '../process/locate-program.ts';
 
 /** What programs have shown of themselves, by identity, so that nothing is asked twice. May be shared by adapters. */
 export class ProgramMemory {
@@ -25,73 +9,20 @@ export class ProgramMemory {
   readonly judged = new Map<string, 'usable' | 'too_old'>();
 }
 
-export type LocatedProgram =
-  | { readonly kind: 'found'; readonly program: ClaudeProgram }
-  | { readonly kind: 'missing' }
-  /** Something is there but does not answer. */
-  | { readonly kind: 'silent'; readonly path: string };
-
-export interface ProgramPorts {
-  readonly clock: Clock;
-  readonly environment: Environment;
-  readonly homeDir: string;
-  readonly loginPath: LoginPath;
-}
-
-/**
- * The first Claude Code that answers `--version` in time, in the order of `findPrograms`. A program whose version is
- * in `known` (by identity) is not asked again; new answers are added.
- */
-export async function locateClaude(
+/** The first Claude Code of this machine that answers; what `memory` knows is not asked again. */
+export function locateClaude(
   ports: ProgramPorts,
   explicit: string | null,
   env: Readonly<Record<string, string>>,
-  known: Map<string, string>,
-): Promise<LocatedProgram> {
-  const { environment, homeDir, loginPath } = ports;
-  let silent: string | null = null;
-  const search = {
+  memory: ProgramMemory,
+): Promise<ProgramSearchResult> {
+  const wanted = {
     name: 'claude',
     explicit,
     ownFolders: ['.local/bin', '.claude/local', '.claude/bin'],
-    environment,
-    homeDir,
-    loginPath,
+    version: (said: string) => /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/.exec(said)?.[1] ?? null,
   };
-  for await (const { path } of findPrograms(search)) {
-    const facts = await stat(path).catch(() => null);
-    const identity = `${path} ${facts?.ino} ${facts?.mtimeMs} ${facts?.size}`;
-    const version = known.get(identity) ?? (await versionOf(ports.clock, path, env));
-    if (version !== null && facts) {
-      known.set(identity, version);
-      return { kind: 'found', program: { path, version, identity } };
-    }
-    silent ??= path;
-  }
-  return silent === null ? { kind: 'missing' } : { kind: 'silent', path: silent };
-}
-
-/** `2.1.332 (Claude Code)`, or null for anything else. */
-async function versionOf(
-  clock: Clock,
-  path: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | null> {
-  const abort = new AbortController();
-  const text = new Promise<string>((resolve) => {
-    const child = execFile(
-      path,
-      ['--version'],
-      { env, signal: abort.signal, windowsHide: true },
-      (error, stdout) => resolve(error ? '' : stdout),
-    );
-    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.on('error', () => resolve(''));
-  });
-  const waited = await within(clock, VERSION_LIMIT_MS, text);
-  if (waited.kind === 'timeout') abort.abort();
-  const match =
-    waited.kind === 'value' ? /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/.exec(waited.value.trim()) : null;
-  return match?.[1] ?? null;
+  return locateProgram(ports, wanted, env, memory.versions);
 }
 
 /** Names of the daemon's environment that Claude Code needs for its sign-in, its providers and its settings. */

@@ -6,22 +6,15 @@ import type { ProcessLedger } from '../../ownership/process-ledger.ts';
 import { systemProcessTable } from '../../platform/process-table.ts';
 import { declareCapabilities } from '../../protocol/capabilities.ts';
 import type { HarnessAdapter, PrepareOutcome, PrepareRequest, Probe } from '../adapter.ts';
+import { failed, giveUp } from '../failed-preparation.ts';
+import type { LocatedProgram, ProgramPorts, ProgramSearchResult } from '../process/locate-program.ts';
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
-import { planLaunch, type LaunchPlan } from './configuration.ts';
+import type { LaunchPlan } from './configuration.ts';
 import { openConversation, SIGNED_OUT } from './conversation.ts';
 import { CodexExecutor } from './executor.ts';
 import { commandProcesses } from './leftovers.ts';
 import { greet, inspectCodex } from './probe.ts';
-import {
-  codexEnvironment,
-  isOldEnoughToRefuse,
-  locateCodex,
-  OLDEST,
-  ProgramMemory,
-  type CodexProgram,
-  type LocatedProgram,
-  type ProgramPorts,
-} from './program.ts';
+import { codexEnvironment, isOldEnoughToRefuse, locateCodex, OLDEST, ProgramMemory } from './program.ts';
 import { conversationsOf, recalled, remember } from './session-record.ts';
 
 /** Each of these is proven against the real program by the tests under `test/harness`. */
@@ -107,6 +100,7 @@ export class CodexAdapter implements HarnessAdapter {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PrepareOutcome> {
+    const { planLaunch } = await import('./configuration.ts');
     const planned = planLaunch(request);
     if (planned.kind === 'refused') return failed(planned.message);
     const { plan } = planned;
@@ -148,7 +142,7 @@ export class CodexAdapter implements HarnessAdapter {
     return { resume };
   }
 
-  async #judge(program: CodexProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
+  async #judge(program: LocatedProgram, env: Readonly<Record<string, string>>): Promise<Probe> {
     const known = this.#memory.judged.get(program.identity);
     if (known === 'too_old' || isOldEnoughToRefuse(program.version)) {
       this.#memory.judged.set(program.identity, 'too_old');
@@ -173,7 +167,7 @@ export class CodexAdapter implements HarnessAdapter {
   }
 
   async #launch(
-    program: CodexProgram,
+    program: LocatedProgram,
     plan: LaunchPlan,
     request: PrepareRequest,
     resume: string | null,
@@ -201,8 +195,7 @@ export class CodexAdapter implements HarnessAdapter {
     const place = { cwd, owner: native.owner };
     const problem = await this.#open(executor, plan, place, resume, signal);
     if (problem === null) return { kind: 'ready', executor };
-    const closed = await executor.close();
-    return closed.state === 'closed' ? failed(problem) : { ...failed(problem), resource: executor };
+    return giveUp(executor, problem);
   }
 
   /** Null when the program is ready for a Turn, else why not. No model request is made. */
@@ -233,13 +226,13 @@ export class CodexAdapter implements HarnessAdapter {
     }
   }
 
-  #place(program: CodexProgram): string {
+  #place(program: LocatedProgram): string {
     const { env = {} } = this.#settings;
     return `${program.identity}\n${env['CODEX_HOME'] ?? this.#ports.environment.get('CODEX_HOME') ?? ''}`;
   }
 
-  #locate(env: Readonly<Record<string, string>>): Promise<LocatedProgram> {
-    return locateCodex(this.#ports, this.#settings.command ?? null, env, this.#memory.versions);
+  #locate(env: Readonly<Record<string, string>>): Promise<ProgramSearchResult> {
+    return locateCodex(this.#ports, this.#settings.command ?? null, env, this.#memory);
   }
 
   #environment(referred: readonly string[]): Promise<Record<string, string>> {
@@ -252,8 +245,3 @@ const only = (ids: readonly string[]): string | null => (ids.length === 1 ? (ids
 function unavailable(version: string | null, reason: string, installed = true): Probe {
   return { available: false, installed, version, reason, capabilities: codexCapabilities };
 }
-
-const failed = (message: string): { readonly kind: 'failed'; readonly message: string } => ({
-  kind: 'failed',
-  message,
-});

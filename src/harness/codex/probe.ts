@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 
 import type { Logger } from '../../observe/logger.ts';
 import type { ProcessLedger } from '../../ownership/process-ledger.ts';
+import type { LocatedProgram } from '../process/locate-program.ts';
 import { startProcess, type ProcessPorts } from '../process/spawn.ts';
 import { CodexClient, type ClientListener } from './client.ts';
 import { accountResult, configResult, initializeResult, type NativeConfig } from './native-types.ts';
-import type { CodexProgram } from './program.ts';
 
 /** Each question to the program, milliseconds. */
 const STEP_LIMIT_MS = 10_000;
@@ -63,7 +63,7 @@ export async function greet(client: CodexClient, limitMs: number): Promise<boole
  */
 export async function inspectCodex(
   ports: InspectionPorts,
-  program: CodexProgram,
+  program: LocatedProgram,
   request: {
     readonly env: Readonly<Record<string, string>>;
     readonly args: readonly string[];

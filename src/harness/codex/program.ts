@@ -1,27 +1,11 @@
-import { execFile } from 'node:child_process';
-import { access, constants, readdir, realpath, stat } from 'node:fs/promises';
+import { access, constants, readdir, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 
-import { within, type Clock } from '../../platform/clock.ts';
-import type { Environment } from '../../platform/environment.ts';
 import { buildEnvironment, joinSearchPaths, type Variables } from '../process/environment.ts';
-import { findPrograms } from '../process/find-program.ts';
-import type { LoginPath } from '../process/login-env.ts';
-
-/** How long `--version` may take, milliseconds. */
-const VERSION_LIMIT_MS = 15_000;
+import { locateProgram, type ProgramPorts, type ProgramSearchResult } from '../process/locate-program.ts';
 
 /** The oldest version that names our messages when it has read them (`clientId`), which receipts need. */
 export const OLDEST = [0, 153] as const;
-
-/** A Codex that said which version it is. */
-export interface CodexProgram {
-  /** The native program, never the launcher in front of it. */
-  readonly path: string;
-  readonly version: string;
-  /** Changes when another program lies under the same path. */
-  readonly identity: string;
-}
 
 /** What programs have shown of themselves, so that nothing is asked twice. May be shared by adapters. */
 export class ProgramMemory {
@@ -31,56 +15,29 @@ export class ProgramMemory {
   readonly referred = new Map<string, readonly string[]>();
 }
 
-export type LocatedProgram =
-  | { readonly kind: 'found'; readonly program: CodexProgram }
-  | { readonly kind: 'missing' }
-  /** Something is there but does not answer. */
-  | { readonly kind: 'silent'; readonly path: string };
-
-export interface ProgramPorts {
-  readonly clock: Clock;
-  readonly environment: Environment;
-  readonly homeDir: string;
-  readonly loginPath: LoginPath;
-}
-
 /**
- * The first Codex that answers `--version` in time, in the order of `findPrograms`. A program whose version is in
- * `known` (by identity) is not asked again; new answers are added.
+ * The first Codex of this machine that answers; what `memory` knows is not asked again. Its `path` is the native
+ * program, never the launcher in front of it.
  */
-export async function locateCodex(
+export function locateCodex(
   ports: ProgramPorts,
   explicit: string | null,
   env: Readonly<Record<string, string>>,
-  known: Map<string, string>,
-): Promise<LocatedProgram> {
-  const { environment, homeDir, loginPath } = ports;
-  let silent: string | null = null;
-  const search = { name: 'codex', explicit, ownFolders: ['.local/bin'], environment, homeDir, loginPath };
-  for await (const found of candidates(ports, findPrograms(search), explicit)) {
-    const path = await nativeProgram(found, environment.platform);
-    const facts = await stat(path).catch(() => null);
-    const identity = `${path} ${facts?.ino} ${facts?.mtimeMs} ${facts?.size}`;
-    const version = known.get(identity) ?? (await versionOf(ports.clock, path, env));
-    if (version !== null && facts) {
-      known.set(identity, version);
-      return { kind: 'found', program: { path, version, identity } };
-    }
-    silent ??= path;
-  }
-  return silent === null ? { kind: 'missing' } : { kind: 'silent', path: silent };
-}
-
-async function* candidates(
-  { environment }: ProgramPorts,
-  found: AsyncIterable<{ readonly path: string }>,
-  explicit: string | null,
-): AsyncGenerator<string> {
-  for await (const { path } of found) yield path;
+  memory: ProgramMemory,
+): Promise<ProgramSearchResult> {
+  const { environment } = ports;
   // On Windows the launcher of npm is a command script, which is not a program that can be started safely.
   const appData =
     environment.platform === 'win32' && explicit === null ? environment.get('APPDATA') : undefined;
-  if (appData) yield join(appData, 'npm', 'node_modules', '@openai', 'codex', 'bin', 'codex.js');
+  const wanted = {
+    name: 'codex',
+    explicit,
+    ownFolders: ['.local/bin'],
+    version: (said: string) => /^codex-cli (\d+\.\d+\.\d+\S*)/.exec(said)?.[1] ?? null,
+    behind: (path: string) => nativeProgram(path, environment.platform),
+    also: appData ? [join(appData, 'npm', 'node_modules', '@openai', 'codex', 'bin', 'codex.js')] : [],
+  };
+  return locateProgram(ports, wanted, env, memory.versions);
 }
 
 /**
@@ -108,28 +65,6 @@ export async function nativeProgram(path: string, platform: NodeJS.Platform): Pr
     }
   }
   return path;
-}
-
-/** `codex-cli 0.171.0`, or null for anything else. */
-async function versionOf(
-  clock: Clock,
-  path: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string | null> {
-  const abort = new AbortController();
-  const text = new Promise<string>((resolve) => {
-    const child = execFile(
-      path,
-      ['--version'],
-      { env, signal: abort.signal, windowsHide: true },
-      (error, stdout) => resolve(error ? '' : stdout),
-    );
-    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.on('error', () => resolve(''));
-  });
-  const waited = await within(clock, VERSION_LIMIT_MS, text);
-  if (waited.kind === 'timeout') abort.abort();
-  const match = waited.kind === 'value' ? /^codex-cli (\d+\.\d+\.\d+\S*)/.exec(waited.value.trim()) : null;
-  return match?.[1] ?? null;
 }
 
 /** Whether a version has what this adapter depends on. A newer one is judged by what it answers, not by its number. */

@@ -85,8 +85,8 @@ describe('packages', () => {
   const good =
     'name: tidy-up\ndescription: "Tidies: \\"everything\\""\nlicense: MIT\nmetadata:\n  author: us';
 
-  test('a Skill has one top folder and front matter that repeats its metadata', () => {
-    expect(checkSkill(skill(good), metadata).map((file) => file.path)).toEqual(['SKILL.md']);
+  test('a Skill has one top folder and front matter that repeats its metadata', async () => {
+    expect((await checkSkill(skill(good), metadata)).map((file) => file.path)).toEqual(['SKILL.md']);
     for (const bad of [
       skill(good, 'SKILL.md'),
       skill(good, 'tidy-up/skill.md'),
@@ -99,10 +99,10 @@ describe('packages', () => {
       skill(`${good}\nallowed-tools: Bash`),
       [{ path: 'tidy-up/SKILL.md', data: Buffer.from('no front matter') }],
     ])
-      expect(() => checkSkill(bad, metadata)).toThrow();
-    expect(() => checkSkill(skill(good), { ...metadata, name: 'Tidy' })).toThrow();
+      await expect(checkSkill(bad, metadata)).rejects.toThrow();
+    await expect(checkSkill(skill(good), { ...metadata, name: 'Tidy' })).rejects.toThrow();
     const folded = skill('name: tidy-up\ndescription: >\n  Tidies:\n  "everything"');
-    expect(checkSkill(folded, metadata)).toHaveLength(1);
+    expect(await checkSkill(folded, metadata)).toHaveLength(1);
   });
 
   test('a Plugin has its manifest at the root', () => {

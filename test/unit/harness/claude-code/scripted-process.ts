@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 
-import type { ClientProcess } from '../../../../src/harness/claude-code/client.ts';
+import type { ClientProcess } from '../../../../src/harness/process/line-client.ts';
 import type { ProcessExit } from '../../../../src/harness/process/spawn.ts';
 import { closed, type CloseResult } from '../../../../src/ownership/owned.ts';
 

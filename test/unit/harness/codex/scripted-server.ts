@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 
 import type { HarnessEvent, TurnOutput } from '../../../../src/harness/adapter.ts';
-import type { ClientProcess } from '../../../../src/harness/codex/client.ts';
+import type { ClientProcess } from '../../../../src/harness/process/line-client.ts';
 import type { ProcessExit } from '../../../../src/harness/process/spawn.ts';
 import { closed, type CloseResult } from '../../../../src/ownership/owned.ts';
 
