@@ -29,7 +29,10 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type HarnessConfig = z.output<typeof harnessSchema>;
 
-export const defaultConfig: Config = configSchema.parse({});
+export const defaultConfig: Config = {
+  interactions: { policy: 'ask', answered_by: 'both' },
+  limits: { executor_idle_seconds: 3_600 },
+};
 
 /** @throws RuntimeError `invalid_configuration` that names the file and the place, never a value. */
 export async function loadConfig(path: string, required: boolean): Promise<Config> {
