@@ -106,6 +106,18 @@ export class Journal {
       case 'notice':
         this.add({ kind: 'notice', text: event.text });
         return true;
+      case 'subagent_identity':
+        this.add({ kind: 'notice', text: 'The agent began a sub-agent.' });
+        return true;
+      case 'subagent_lifecycle':
+        this.add({
+          kind: 'notice',
+          text: `The agent ${event.payload.status === 'closed' ? 'closed' : 'reopened'} a sub-agent.`,
+        });
+        return true;
+      case 'subagent_turn':
+      case 'subagent_item':
+      case 'subagent_coordination':
       case 'usage':
       case 'function_call':
       case 'permission':

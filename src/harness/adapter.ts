@@ -14,6 +14,13 @@ import type {
 } from '../protocol/run-output.ts';
 import type { ChoiceQuestion } from '../protocol/interactions.ts';
 import type { FunctionCallPayload } from '../protocol/functions.ts';
+import type {
+  SubagentCoordinationPayload,
+  SubagentIdentityPayload,
+  SubagentItemPayload,
+  SubagentLifecyclePayload,
+  SubagentTurnPayload,
+} from '../protocol/subagents.ts';
 
 /**
  * The contract every Harness fulfils (runtime-behaviour.md section 3). An adapter drives one native program; the
@@ -128,6 +135,17 @@ export type StartOutcome =
   | { readonly kind: 'no_turn'; readonly message: string }
   | { readonly kind: 'turn'; readonly turn: HarnessTurn; readonly error?: string };
 
+/**
+ * What sub-agents do (wire 15), in the order of that section, and only what the Harness itself says of them. Emitted
+ * only where the configuration has `observe_subagent_identities`.
+ */
+export type SubagentEvent =
+  | { readonly type: 'subagent_identity'; readonly payload: SubagentIdentityPayload }
+  | { readonly type: 'subagent_lifecycle'; readonly payload: SubagentLifecyclePayload }
+  | { readonly type: 'subagent_turn'; readonly payload: SubagentTurnPayload }
+  | { readonly type: 'subagent_item'; readonly payload: SubagentItemPayload }
+  | { readonly type: 'subagent_coordination'; readonly payload: SubagentCoordinationPayload };
+
 /** What an adapter emits. Everything belongs to the Turn whose output it was given; `done` comes exactly once, last. */
 export type HarnessEvent =
   /** `sequence` is stamped by the Runtime. */
@@ -142,6 +160,7 @@ export type HarnessEvent =
   | { readonly type: 'choice'; readonly request: NativeChoice }
   /** The Harness took a permission or choice back; `key` as in the request. */
   | { readonly type: 'withdrawn'; readonly key: string }
+  | SubagentEvent
   /** Something only the person at the laptop should know (a retry, a control that is not enforced). Not on the wire. */
   | { readonly type: 'notice'; readonly text: string; readonly fact?: 'not_enforced' }
   | { readonly type: 'error'; readonly payload: ErrorPayload }

@@ -154,6 +154,7 @@ export class Admissions {
       trace,
       observeMessages: configuration.observe_messages === true,
       observeTools: configuration.observe_tool_observations === true,
+      observeSubagents: configuration.observe_subagent_identities === true,
       closeOnCompletion: configuration.release_on_completion === true,
       direct: false,
     });

@@ -94,6 +94,7 @@ export class DirectRuns {
       trace,
       observeMessages: payload.observe_messages === true,
       observeTools: payload.observe_tool_observations === true,
+      observeSubagents: payload.observe_subagent_identities === true,
       closeOnCompletion,
       direct: true,
     });

@@ -24,6 +24,7 @@ interface OutputOptions {
   readonly logger: Logger;
   readonly observeMessages: boolean;
   readonly observeTools: boolean;
+  readonly observeSubagents: boolean;
   /** Prompts go through a table of their own. */
   intercept(event: HarnessEvent): Promise<Interception>;
   /** True once nothing may be sent any more: output is drained, not sent. */
@@ -147,6 +148,15 @@ export class RunOutput {
       case 'command_output':
         if (this.#o.observeTools) await this.#stream({ type: 'command_output', payload: event.payload });
         return;
+      case 'subagent_identity':
+      case 'subagent_lifecycle':
+      case 'subagent_turn':
+      case 'subagent_coordination':
+        if (this.#o.observeSubagents) await this.#stream(event);
+        return;
+      case 'subagent_item':
+        if (this.#o.observeSubagents) await this.#subagentItem(event);
+        return;
       case 'usage':
         await this.#stream({ type: 'usage', payload: event.payload });
         return;
@@ -203,15 +213,20 @@ export class RunOutput {
     if (result === 'failed') this.#sendFailed();
     if (result !== 'too_large') return;
     const short = shorten(frame);
-    this.#o.facts({
-      type: 'output',
-      runId: this.#o.runId,
-      event: {
-        type: 'notice',
-        text: 'An output was too large for one frame. Core was sent its beginning and its end.',
-      },
-    });
+    this.#tell('An output was too large for one frame. Core was sent its beginning and its end.');
     if (!(await this.#stream({ type: 'tool_call', payload: short }))) return;
+  }
+
+  /** A snapshot has no shorter form that is still one: what does not fit is left out, and the person is told. */
+  async #subagentItem(event: Extract<HarnessEvent, { type: 'subagent_item' }>): Promise<void> {
+    const result = await this.#o.sender.stream(this.#stamp(event));
+    if (result === 'failed') this.#sendFailed();
+    if (result !== 'too_large') return;
+    this.#tell('What a sub-agent did was too large for one frame. Core was not sent it.');
+  }
+
+  #tell(text: string): void {
+    this.#o.facts({ type: 'output', runId: this.#o.runId, event: { type: 'notice', text } });
   }
 
   async #stream(frame: RuntimeFrame): Promise<boolean> {

@@ -34,6 +34,7 @@ export interface RunInit {
   readonly trace: string | undefined;
   readonly observeMessages: boolean;
   readonly observeTools: boolean;
+  readonly observeSubagents: boolean;
   /** Close the native writer before `done`. */
   readonly closeOnCompletion: boolean;
   readonly direct: boolean;
@@ -94,6 +95,7 @@ export class Run {
       logger: host.ports.logger,
       observeMessages: init.observeMessages,
       observeTools: init.observeTools,
+      observeSubagents: init.observeSubagents,
       intercept: (event) => host.intercept(this, event),
       muted: () => host.closed(),
       aborted: () => this.cancelled || (this.#start === null && this.turn === null),

@@ -48,6 +48,12 @@ const codexWords: Words = {
   answer: (value) => ({ text: JSON.stringify(value) }),
   webSearch: /\bweb_search\b/,
   subagents: /spawn_agent/,
+  spawn: (message, id) => ({
+    tool: 'spawn_agent',
+    namespace: 'multi_agent_v1',
+    id,
+    input: { message },
+  }),
   programmatic: /\bexec\b/,
   subagentModel: 'gpt-6.2-sol',
 };

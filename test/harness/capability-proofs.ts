@@ -28,6 +28,8 @@ export interface Words {
   readonly subagents: RegExp;
   /** Names of tools that run code which calls tools. */
   readonly programmatic: RegExp;
+  /** Gives work to a sub-agent. */
+  spawn?(message: string, id: string): Step;
   /** For proofs that need a model of another kind. */
   readonly subagentModel?: string;
 }
@@ -404,6 +406,36 @@ export const proofs: Partial<Record<CapabilityName, Proof>> = {
         expect(mcp.calls.some(({ method }) => method === 'tools/call')).toBe(true);
         expect(mcp.calls.every(({ authorised }) => authorised)).toBe(true);
       }),
+  },
+  subagent_observations: {
+    async prove(bench) {
+      const { model, words } = bench;
+      if (!words.spawn) throw new Error('there are no words for it');
+      model.setScenario([
+        { when: { lastUser: 'Lead' }, steps: [words.spawn('Dig', 'call_1')] },
+        { when: { lastUser: 'Dig' }, steps: [{ text: ['Dug', { hold: 'child' }, '.'] }] },
+        { steps: [{ text: ['Waiting ', { hold: 'lead' }, 'is over.'] }] },
+        // The program hands what a sub-agent said to the one that began it.
+        { steps: [{ text: 'Good.' }], repeat: true },
+      ]);
+      const asked = { observe_subagent_identities: true, agent_options: { model: 'made-up-1' } };
+      const { output } = await bench.bed.start(await ready(bench, asked), 'Lead');
+      const { payload: identity } = await output.next('subagent_identity');
+      expect(identity).toMatchObject({ source_item_id: 'call_1', instructions: 'Dig' });
+      model.release('child');
+      await output.until(() =>
+        output.all('subagent_turn').some(({ payload }) => payload.status === 'completed'),
+      );
+      expect(output.all('subagent_item').at(-1)?.payload).toMatchObject({
+        native_id: identity.native_id,
+        kind: 'output_message',
+        payload: { text: 'Dug.' },
+      });
+      model.release('lead');
+      await output.end();
+      expect(output.text).toContain('Waiting is over.');
+    },
+    needs: { observe_subagent_identities: true },
   },
   subagent_control: {
     async prove(bench) {

@@ -48,6 +48,8 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
     [configuration.disable_subagents === true, 'switching sub-agents off'],
     [configuration.disable_execution_environment === true, 'working without a folder'],
   ];
+  if (configuration.observe_subagent_identities)
+    return 'The Agent Client Protocol does not show what sub-agents of an agent do, so they cannot be reported.';
   const first = asked.find(([wanted]) => wanted);
   if (first) return `The Agent Client Protocol has no way to give an agent ${first[1]}.`;
   if (configuration.require_existing_native_session && !configuration.agent_session_id)

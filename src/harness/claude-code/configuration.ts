@@ -108,6 +108,8 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
   const options = configuration.agent_options ?? configuration;
   if (options.model_provider)
     return 'Claude Code runs with the sign-in of this machine and takes no model provider.';
+  if (configuration.observe_subagent_identities)
+    return 'Claude Code does not show what its sub-agents are, so they cannot be reported.';
   if (!emptyConfig(options.harness_config)) return 'Claude Code takes no native parameters through this app.';
   if (controls && controls.web_search !== 'disabled')
     return 'Claude Code can only run with web search switched off.';

@@ -44,6 +44,7 @@ export const codexCapabilities = declareCapabilities([
   'mcp_http_required',
   'mcp_http_bearer_auth',
   'subagent_control',
+  'subagent_observations',
 ]);
 
 export interface CodexPorts extends ProcessPorts, ProgramPorts {
@@ -189,6 +190,7 @@ export class CodexAdapter implements HarnessAdapter {
       workspace: request.workspace,
       observeMessages: request.configuration.observe_messages === true,
       observeTools: request.configuration.observe_tool_observations === true,
+      observeSubagents: request.configuration.observe_subagent_identities === true,
       commands: commandProcesses(table, native.owner),
       remember: (threadId) => remember(random, request.stateDir, threadId, plan.functionsMark),
     });

@@ -113,6 +113,7 @@ export function planLaunch(request: PrepareRequest): PlannedLaunch {
         ...(configuration.disable_subagents
           ? { 'agents.enabled': false, 'features.multi_agent': false }
           : {}),
+        ...(configuration.observe_subagent_identities ? { 'features.multi_agent': true } : {}),
         ...(stated ? { 'features.apps': false, 'features.plugins': false } : {}),
         ...(provider ? { model_providers: { [PROVIDER]: mapProvider(provider) } } : {}),
         ...(provider?.context_window ? { model_context_window: provider.context_window } : {}),
@@ -169,8 +170,6 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
     return `Codex knows only these text verbosities: ${verbosities.join(', ')}.`;
   if (controls?.disable_programmatic_tool_calling)
     return 'The newest models of Codex cannot be kept from calling tools by program.';
-  if (configuration.observe_subagent_identities)
-    return 'Codex cannot report its sub-agents through this app.';
   if (configuration.agent_session_id && !isThreadId(configuration.agent_session_id))
     return 'The earlier conversation of this Session is not one of Codex.';
   const functions = configuration.function_tools ?? [];

@@ -12,6 +12,7 @@ import { declaredName } from './map-functions.ts';
 import { Children, type CommandProcesses } from './leftovers.ts';
 import { mapInput } from './map-input.ts';
 import type { Notification, ServerRequest, TokenBreakdown } from './native-types.ts';
+import { Subagents, type TurnNotification } from './subagents.ts';
 import { CodexTurn } from './turn.ts';
 
 export interface ExecutorPorts {
@@ -25,6 +26,7 @@ export interface ExecutorInit {
   readonly workspace: string | null;
   readonly observeMessages: boolean;
   readonly observeTools: boolean;
+  readonly observeSubagents: boolean;
   readonly commands: CommandProcesses;
   /** Keeps what is needed to continue the conversation; awaited before its first input. */
   remember(threadId: string): Promise<void>;
@@ -53,6 +55,7 @@ export class CodexExecutor implements Executor, ClientListener {
   readonly #failedServers = new Set<string>();
   #notices: string[] = [];
   #conversation: Conversation | null = null;
+  #subagents: Subagents | null = null;
   #turn: CodexTurn | null = null;
   #unusable: string | null = null;
   #closing = false;
@@ -78,6 +81,13 @@ export class CodexExecutor implements Executor, ClientListener {
       hasInput: thread.resumed,
       used: null,
     };
+    const { plan, observeSubagents } = this.#init;
+    if (observeSubagents)
+      this.#subagents = new Subagents({
+        threadId: thread.id,
+        resumed: thread.resumed,
+        nameOf: declaredName(plan.functions),
+      });
   }
 
   async startTurn(runId: string, input: MessageInput, output: TurnOutput): Promise<StartOutcome> {
@@ -179,7 +189,10 @@ export class CodexExecutor implements Executor, ClientListener {
       conversation.hasInput = true;
     }
     const ours = turn && (turn.starting ? note.method === 'turn/started' : turn.owns(turnId));
-    if (ours) await turn.accept(note);
+    if (ours) {
+      await turn.accept(note);
+      await this.#observe(note);
+    }
     // After the Turn had it, so that it never counts as used before itself.
     if (note.method === 'thread/tokenUsage/updated' && conversation)
       conversation.used = note.params.tokenUsage.total;
@@ -189,8 +202,14 @@ export class CodexExecutor implements Executor, ClientListener {
     if (note.method === 'turn/started') {
       this.#children.began(note.params.threadId, note.params.turn.id);
       if (!this.#running) this.#unasked();
-    } else if (note.method === 'turn/completed')
-      this.#children.ended(note.params.threadId, note.params.turn.id);
+    }
+    await this.#observe(note);
+    // What a sub-agent did is told before the Turn may end because it has ended.
+    if (note.method === 'turn/completed') this.#children.ended(note.params.threadId, note.params.turn.id);
+  }
+
+  async #observe(note: RoutedNotification): Promise<void> {
+    if (isTurnNotification(note)) await this.#running?.observed(this.#subagents?.accept(note) ?? []);
   }
 
   #unasked(): void {
@@ -227,6 +246,11 @@ type RoutedNotification = Exclude<
     method: 'serverRequest/resolved' | 'mcpServer/startupStatus/updated' | 'warning' | 'thread/started';
   }
 >;
+
+const isTurnNotification = (note: RoutedNotification): note is TurnNotification =>
+  ['turn/started', 'turn/completed', 'item/started', 'item/completed', 'thread/tokenUsage/updated'].includes(
+    note.method,
+  );
 
 const turnIdOf = (note: RoutedNotification): string =>
   note.method === 'turn/started' || note.method === 'turn/completed'

@@ -90,7 +90,11 @@ export async function endLeftovers(
     if ((await within(clock, CHILDREN_LIMIT_MS, children.idle())).kind === 'timeout')
       return unsure('Codex did not confirm the end of its sub-agents.');
     for (const thread of [threadId, ...children.takeSeen()]) {
-      if ((await terminals(client, thread)) === 0) continue;
+      // A sub-agent that its parent closed is not there to be asked; the look for processes below goes for it too.
+      const open = await terminals(client, thread);
+      if (open === null && thread === threadId)
+        return unsure('Codex did not say whether commands of this Turn still run.');
+      if (open === null || open === 0) continue;
       commands = true;
       await client.request('thread/backgroundTerminals/clean', { threadId: thread }, STEP_LIMIT_MS);
       if (!(await untilNone(ports, thread))) return unsure('Codex did not end the commands of this Turn.');
@@ -116,13 +120,14 @@ async function untilGone({ commands, clock }: LeftoverPorts): Promise<boolean> {
 /** A command is asked to end and ends a moment later. */
 async function untilNone({ client, clock }: LeftoverPorts, threadId: string): Promise<boolean> {
   for (let looks = 0; looks < LOOKS; looks++) {
-    if ((await terminals(client, threadId)) === 0) return true;
+    if (((await terminals(client, threadId)) ?? 0) === 0) return true;
     await delay(clock, LOOK_PAUSE_MS);
   }
   return false;
 }
 
-async function terminals(client: CodexClient, threadId: string): Promise<number> {
-  const answer = await client.request('thread/backgroundTerminals/list', { threadId }, STEP_LIMIT_MS);
-  return terminalsResult.parse(answer).data.length;
+/** How many commands a conversation has running; null when the program has no such conversation open. */
+async function terminals(client: CodexClient, threadId: string): Promise<number | null> {
+  const answer = await client.ask('thread/backgroundTerminals/list', { threadId }, STEP_LIMIT_MS);
+  return answer.kind === 'refused' ? null : terminalsResult.parse(answer.result).data.length;
 }

@@ -166,10 +166,45 @@ const webSearch = z.object({
 export const toolItem = z.union([commandExecution, fileChange, mcpToolCall, dynamicToolCall, webSearch]);
 export type ToolItem = z.infer<typeof toolItem>;
 
+/** One operation on sub-agents. */
+const collabCall = z.object({
+  type: z.literal('collabAgentToolCall'),
+  id: text,
+  tool: text,
+  status: text,
+  receiverThreadIds: z.array(text),
+  prompt: maybeText,
+  model: maybeText,
+  reasoningEffort: maybeText,
+});
+export type CollabCall = z.infer<typeof collabCall>;
+/** The same from the newest models, whose messages to their sub-agents nobody may read: only that it was done. */
+const subAgentActivity = z.object({
+  type: z.literal('subAgentActivity'),
+  id: text,
+  kind: text,
+  agentThreadId: text,
+  agentPath: text,
+  model: maybeText,
+  reasoningEffort: maybeText,
+});
+export type SubAgentActivity = z.infer<typeof subAgentActivity>;
+
 export const knownItem = z.union([
   agentMessage,
   ...toolItem.options,
-  z.object({ type: z.literal('userMessage'), id: text, clientId: maybeText }),
+  collabCall,
+  subAgentActivity,
+  z.object({
+    type: z.literal('userMessage'),
+    id: text,
+    clientId: maybeText,
+    content: z
+      .array(z.object({ type: text, text: maybeText }))
+      .nullish()
+      .catch(null),
+  }),
+  z.object({ type: z.literal('reasoning'), id: text, summary: z.array(text).nullish() }),
   z.object({ type: z.literal('contextCompaction'), id: text }),
 ]);
 export const item = z.union([
@@ -188,7 +223,13 @@ const breakdown = z.object({
 export type TokenBreakdown = z.infer<typeof breakdown>;
 
 const where = { threadId: text, turnId: text };
-const turn = z.object({ id: text, status: text, error: turnError.nullish(), completedAt: maybeNumber });
+const turn = z.object({
+  id: text,
+  status: text,
+  error: turnError.nullish(),
+  startedAt: maybeNumber,
+  completedAt: maybeNumber,
+});
 export type NativeTurn = z.infer<typeof turn>;
 
 const on = <M extends string, S extends z.ZodType>(method: M, params: S) =>
@@ -200,7 +241,7 @@ export const notification = z.discriminatedUnion('method', [
   on('turn/started', z.object({ threadId: text, turn })),
   on('turn/completed', z.object({ threadId: text, turn })),
   on('item/started', z.object({ ...where, item })),
-  on('item/completed', z.object({ ...where, item })),
+  on('item/completed', z.object({ ...where, item, completedAtMs: maybeNumber })),
   on('item/agentMessage/delta', z.object({ ...where, itemId: text, delta: text })),
   on('item/reasoning/summaryTextDelta', z.object({ ...where, itemId: text, delta: text })),
   on('item/reasoning/summaryPartAdded', z.object({ ...where, itemId: text, summaryIndex: z.number() })),

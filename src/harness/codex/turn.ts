@@ -11,6 +11,7 @@ import type {
   PermissionAnswer,
   Settlement,
   SteerResult,
+  SubagentEvent,
   SubmitResult,
   TurnOutput,
 } from '../adapter.ts';
@@ -165,6 +166,11 @@ export class CodexTurn implements HarnessTurn {
 
   async withdrawn(id: string | number): Promise<void> {
     await this.#emit(this.#interactions.withdrawn(id));
+  }
+
+  /** What sub-agents were seen to do for this Turn. */
+  observed(events: readonly SubagentEvent[]): Promise<void> {
+    return this.#emit(events);
   }
 
   async notice(text: string): Promise<void> {

@@ -81,7 +81,8 @@ function unsupported(configuration: ExecutionConfiguration): string | null {
   if (
     configuration.function_tools?.length ||
     configuration.mcp_http_servers?.length ||
-    configuration.tool_search
+    configuration.tool_search ||
+    configuration.observe_subagent_identities
   )
     return 'The demo uses no functions and no MCP servers.';
   if (configuration.require_existing_native_session && !configuration.agent_session_id)

@@ -115,12 +115,8 @@ describe('settings of an execution', () => {
   });
 
   codexTest('what Codex cannot do is refused before a start', async (bed) => {
-    for (const changes of [
-      controls({ disable_programmatic_tool_calling: true }),
-      { observe_subagent_identities: true },
-    ]) {
-      expect((await bed.prepare(changes)).kind).toBe('failed');
-    }
+    const changes = controls({ disable_programmatic_tool_calling: true });
+    expect((await bed.prepare(changes)).kind).toBe('failed');
     expect(bed.ledger.entries).toEqual([]);
   });
 });

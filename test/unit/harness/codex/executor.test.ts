@@ -72,6 +72,7 @@ function open(changes: Record<string, unknown> = {}): {
     workspace: '/workspace',
     observeMessages: true,
     observeTools: true,
+    observeSubagents: false,
     commands: { anyRuns: () => Promise.resolve(left.running) },
     remember: (id) => Promise.resolve(void remembered.push(id)),
   });
@@ -394,6 +395,7 @@ function initOf(): ConstructorParameters<typeof CodexExecutor>[2] {
     workspace: '/workspace',
     observeMessages: true,
     observeTools: true,
+    observeSubagents: false,
     commands: { anyRuns: () => Promise.resolve(false) },
     remember: () => Promise.resolve(),
   };
