@@ -11,16 +11,24 @@ import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
-import { PromptNotifications } from './notifications.ts';
+import { BusNotifier } from './bus-notifier.ts';
+import { Notifications } from './notifications.ts';
+import { ElectronNotifier, type Notifier } from './notifier.ts';
 import { desktopOptions, linkIn, linkScheme } from './options.ts';
 import { askLeaveUnconfirmed, askQuit, askStopNow } from './quit.ts';
 import { lockDown, registerScheme, serveWindow } from './security.ts';
+import { SessionBus } from './session-bus.ts';
+import { TrayHost } from './tray-host.ts';
 import { AppTray } from './tray.ts';
 import { MainWindow } from './window.ts';
 import { WindowPlaceStore } from './window-place.ts';
 
 /** How long a quit waits before it asks whether to leave without proof. */
 const patience = 10_000;
+/** How often the tray looks at the clock. */
+const restless = 5_000;
+/** How long a start into the tray waits for a panel that starts with the session as well. */
+const panelPatience = 10_000;
 
 const options = desktopOptions(process.argv.slice(1), process.cwd());
 const paths = desktopPaths(options.stateDir);
@@ -64,6 +72,8 @@ if (!app.requestSingleInstanceLock({ prompt: options.prompt, link: options.link 
 
 async function start(): Promise<void> {
   serveWindow(join(__dirname, 'renderer'));
+  const linux = process.platform === 'linux';
+  const bus = linux ? await SessionBus.open(process.env['DBUS_SESSION_BUS_ADDRESS']) : null;
   const config = await loadConfig(options.config ?? paths.config, options.config !== null);
   const { daemon, logger } = await compose({
     paths,
@@ -75,7 +85,8 @@ async function start(): Promise<void> {
     logLevel: 'info',
     stderr: null,
   });
-  new Desktop(daemon, logger).begin();
+  const desktop = new Desktop(daemon, logger, bus ? await BusNotifier.on(bus) : new ElectronNotifier());
+  desktop.begin(bus);
 }
 
 /** Window, tray and notifications around one daemon; none of them holds anything that the daemon needs. */
@@ -84,14 +95,15 @@ class Desktop {
   readonly #logger: Logger;
   readonly #window: MainWindow;
   readonly #tray: AppTray;
-  readonly #notifications: PromptNotifications;
+  readonly #notifications: Notifications;
   readonly #loginItem: LoginItem;
   #view: View;
+  #trayHost: TrayHost | null = null;
   #quitting = false;
   #signalled = false;
   #blocker: number | null = null;
 
-  constructor(daemon: Daemon, logger: Logger) {
+  constructor(daemon: Daemon, logger: Logger, notifier: Notifier) {
     this.#daemon = daemon;
     this.#logger = logger;
     this.#view = daemon.publisher.current();
@@ -109,7 +121,11 @@ class Desktop {
       icon: join(icons, 'app-icon-256.png'),
       logger,
       places: new WindowPlaceStore(join(paths.root, 'window', 'place.json')),
-      onCreate: (window) => pushView(window, ports),
+      onCreate: (window) => {
+        pushView(window, ports);
+        window.on('focus', () => void this.#trayHost?.refresh());
+      },
+      mayHide: () => this.#quitting || (this.#trayHost?.present ?? false),
     });
     this.#tray = new AppTray(icons, {
       open: () => this.#window.open(),
@@ -121,15 +137,22 @@ class Desktop {
       stopNow: () => void this.#stopNow(),
       quit: () => void this.#quit(),
     });
-    this.#notifications = new PromptNotifications(
-      (id) => this.#window.open(id === null ? { screen: 'home' } : { screen: 'prompt', id }),
+    this.#notifications = new Notifications({
+      notifier,
       logger,
-    );
+      now: Date.now,
+      actions: {
+        open: (what) => this.#window.open(what),
+        deny: (id) => void this.#deny(id),
+      },
+    });
   }
 
-  begin(): void {
+  begin(bus: SessionBus | null): void {
     const settings = this.#daemon.settings.value;
     this.#daemon.publisher.subscribe((view) => this.#update(view));
+    // Time alone changes some states: a loss is told after a while.
+    setInterval(() => this.#update(this.#view), restless).unref();
     nativeTheme.on('updated', () => this.#update(this.#view));
     powerMonitor.on('resume', () => this.#wake());
     powerMonitor.on('unlock-screen', () => this.#wake());
@@ -157,9 +180,40 @@ class Desktop {
       });
     }
     if (!options.hidden && !settings.start_minimised) this.#window.open();
+    else setTimeout(() => this.#showWithoutTray(), panelPatience).unref();
+    void this.#watchTray(bus);
     if (options.prompt !== null) void this.#startTurn(options.prompt);
     arrive = (link) => this.#arrive(link);
     if (early !== null) this.#arrive(early);
+  }
+
+  async #watchTray(bus: SessionBus | null): Promise<void> {
+    this.#trayHost = await TrayHost.watch(bus, process.env, (present, appeared) => {
+      this.#noteTray(present);
+      // An icon that was made before there was a panel for it is in none.
+      if (appeared) this.#tray.renew(this.#view, Date.now());
+    });
+    this.#noteTray(this.#trayHost.present);
+  }
+
+  /** Never hidden without a way back: a window that nobody could find is put where windows are found. */
+  #showWithoutTray(): void {
+    if (!this.#trayHost?.present) this.#window.openMinimised();
+  }
+
+  #noteTray(present: boolean): void {
+    const { health } = this.#daemon;
+    if (present) health.clear('no_tray');
+    else health.raise('no_tray', 'This desktop shows no tray icon, so closing the window only minimises it.');
+  }
+
+  /** A button of a notification. What was decided elsewhere meanwhile stays; what went wrong is shown in the window. */
+  async #deny(id: string): Promise<void> {
+    const result = await this.#daemon.run('interaction.answer', { id, answer: { kind: 'deny' } });
+    if (result.ok) return;
+    this.#logger.info('notification.not_denied', { code: result.error.code });
+    if (this.#view.interactions.some((prompt) => prompt.id === id))
+      this.#window.open({ screen: 'prompt', id });
   }
 
   /** Only fills the enrol screen: nothing is asked of anybody before the person reads it. */

@@ -1,53 +1,127 @@
-import { Notification } from 'electron';
-import type { InteractionView, View } from '../src/contract/view.ts';
+import type { Show } from '../src/contract/channels.ts';
+import type { BindingView, ConnectionReasonCode, InteractionView, View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
+import type { Note, Notifier } from './notifier.ts';
+
+/** A lost connection is told after this long. Milliseconds. */
+const OFFLINE_AFTER = 120_000;
+/** A button that has just appeared under the pointer decides nothing. Milliseconds. */
+const NO_ACTION_BEFORE = 500;
+
+interface Actions {
+  open(what: Show): void;
+  deny(id: string): void;
+}
+
+/** Something to tell once, until it is over. */
+interface Told {
+  readonly key: string;
+  readonly title: string;
+  readonly body: string;
+  readonly show: Show;
+}
+
+interface Shown {
+  readonly ids: readonly string[];
+  readonly text: string;
+  close(): void;
+}
 
 /**
  * Tells that an answer is needed: the kind of prompt and the binding, never a command, a path or a question's text.
- * Several at once become one, and a notification is taken back as soon as nothing needs it.
+ * Several at once become one, and a notification is taken back as soon as nothing needs it. Tells also of a binding
+ * that is parked or long offline, and of what did not settle.
  */
-export class PromptNotifications {
-  readonly #open: (id: string | null) => void;
+export class Notifications {
+  readonly #notifier: Notifier;
+  readonly #actions: Actions;
   readonly #logger: Logger;
+  readonly #now: () => number;
+  /** Prompts that were told of, or that the person had before their eyes. */
   readonly #known = new Set<string>();
-  #shown: { notification: Notification; ids: readonly string[] } | null = null;
+  #prompts: Shown | null = null;
+  readonly #told = new Map<string, { close(): void } | null>();
 
-  constructor(open: (id: string | null) => void, logger: Logger) {
-    this.#open = open;
-    this.#logger = logger;
+  constructor(options: { notifier: Notifier; actions: Actions; logger: Logger; now: () => number }) {
+    this.#notifier = options.notifier;
+    this.#actions = options.actions;
+    this.#logger = options.logger;
+    this.#now = options.now;
   }
 
   update(view: View, options: { enabled: boolean; windowFocused: boolean }): void {
+    const quiet = !options.enabled || options.windowFocused;
+    this.#updatePrompts(view, quiet);
+    const current = thingsToTell(view, this.#now());
+    const keys = new Set(current.map(({ key }) => key));
+    for (const [key, shown] of this.#told) {
+      if (keys.has(key)) continue;
+      shown?.close();
+      this.#told.delete(key);
+    }
+    for (const thing of current) {
+      if (this.#told.has(thing.key)) continue;
+      const note = { title: thing.title, body: thing.body, deny: null, quiet: false };
+      this.#told.set(thing.key, quiet ? null : this.#show(note, thing.show));
+    }
+  }
+
+  #updatePrompts(view: View, quiet: boolean): void {
     const waiting = view.interactions.filter((prompt) => prompt.state === 'pending');
     const ids = new Set(waiting.map((prompt) => prompt.id));
-    if (this.#shown && !this.#shown.ids.some((id) => ids.has(id))) this.#close();
-    const fresh = waiting.filter((prompt) => !this.#known.has(prompt.id));
+    const fresh = waiting.some((prompt) => !this.#known.has(prompt.id));
     for (const id of this.#known) if (!ids.has(id)) this.#known.delete(id);
-    for (const prompt of fresh) this.#known.add(prompt.id);
-    if (fresh.length === 0 || !options.enabled || options.windowFocused) return;
-    this.#show(waiting);
-  }
-
-  #show(waiting: readonly InteractionView[]): void {
-    this.#close();
-    if (!Notification.isSupported()) return;
+    for (const id of ids) this.#known.add(id);
     const [first] = waiting;
+    const left = this.#prompts?.ids.some((id) => ids.has(id)) ?? false;
+    if (!first || !left) this.#takeBack();
     if (!first) return;
-    const notification = new Notification(
-      waiting.length === 1
-        ? { title: `${first.binding} needs you`, body: bodyOf(first) }
-        : { title: 'Agent Runtime', body: `${waiting.length} prompts need you` },
+    // What is shown and no longer true is said anew, without a sound; what is new is told.
+    const text = JSON.stringify(waiting.length === 1 ? first.id : waiting.length);
+    const stale = this.#prompts !== null && this.#prompts.text !== text;
+    if (!stale && (!fresh || quiet)) return;
+    this.#takeBack();
+    const one = waiting.length === 1;
+    const note = one ? noteOf(first, this.#now()) : { ...several(waiting.length), deny: null };
+    const shown = this.#show(
+      { ...note, quiet: !fresh },
+      one ? { screen: 'prompt', id: first.id } : { screen: 'home' },
     );
-    notification.on('click', () => this.#open(waiting.length === 1 ? first.id : null));
-    notification.on('failed', () => this.#logger.info('notification.failed'));
-    notification.show();
-    this.#shown = { notification, ids: waiting.map((prompt) => prompt.id) };
+    this.#prompts = { ids: [...ids], text, close: () => shown.close() };
   }
 
-  #close(): void {
-    this.#shown?.notification.close();
-    this.#shown = null;
+  #show(note: Note, what: Show): { close(): void } {
+    const since = this.#now();
+    return this.#notifier.show(note, {
+      open: () => this.#actions.open(what),
+      deny: (id) => {
+        if (this.#now() - since >= NO_ACTION_BEFORE) this.#actions.deny(id);
+      },
+      failed: () => this.#logger.info('notification.failed'),
+    });
   }
+
+  #takeBack(): void {
+    this.#prompts?.close();
+    this.#prompts = null;
+  }
+}
+
+const several = (count: number): { title: string; body: string } => ({
+  title: 'Agent Runtime',
+  body: `${count} prompts need you`,
+});
+
+/** The words for one prompt, and whether it can be denied from outside the window. */
+export function noteOf(prompt: InteractionView, now: number): Omit<Note, 'quiet'> {
+  const left = prompt.expires_at === null ? null : Math.ceil((Date.parse(prompt.expires_at) - now) / 60_000);
+  const expires =
+    left === null || left < 1 ? '' : `, expires in ${left === 1 ? '1 minute' : `${left} minutes`}`;
+  return {
+    title: `${prompt.binding} needs you`,
+    body: `${bodyOf(prompt)}${expires}`,
+    deny: prompt.kind === 'permission' && prompt.answerable ? prompt.id : null,
+  };
 }
 
 export function bodyOf(prompt: InteractionView): string {
@@ -65,5 +139,60 @@ export function bodyOf(prompt: InteractionView): string {
     case 'tool':
     case 'question':
       return 'A tool call waits for your answer';
+  }
+}
+
+/** What is told beside prompts. Reasons come from our own list: a sentence may name a host. */
+function thingsToTell(view: View, now: number): Told[] {
+  const bindings = view.bindings.flatMap((binding) => bindingToTell(binding, now) ?? []);
+  const unsettled = view.cleanup.some((item) => item.state === 'unconfirmed');
+  if (!unsettled) return bindings;
+  return [
+    ...bindings,
+    {
+      key: 'cleanup',
+      title: 'Something did not settle',
+      body: 'What was started has not been proven gone',
+      show: { screen: 'home' },
+    },
+  ];
+}
+
+function bindingToTell({ name, connection }: BindingView, now: number): Told | null {
+  if (connection.state === 'parked') {
+    return {
+      key: `parked ${name}`,
+      title: `${name} is parked`,
+      body: parkedReason(connection.reason_code),
+      show: { screen: 'settings' },
+    };
+  }
+  if (connection.state === 'serving' || connection.state === 'stopped' || connection.state === 'suspended')
+    return null;
+  const since = connection.lost_at ?? (connection.state === 'waiting' ? connection.since : null);
+  if (since === null || now - Date.parse(since) < OFFLINE_AFTER) return null;
+  return {
+    key: `offline ${name}`,
+    title: `${name} has been offline for 2 minutes`,
+    body: 'It goes on trying by itself',
+    show: { screen: 'home' },
+  };
+}
+
+function parkedReason(code: ConnectionReasonCode | null): string {
+  switch (code) {
+    case 'credential_rejected':
+      return 'Core rejected the credential';
+    case 'binding_retired':
+      return 'Core has retired it';
+    case 'binding_mismatch':
+    case 'other_key_bound':
+      return 'Core knows it otherwise';
+    case 'incompatible_version':
+      return 'Core speaks another version';
+    case 'credential_missing':
+      return 'Its credential is gone';
+    default:
+      return 'It does not try again by itself';
   }
 }

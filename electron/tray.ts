@@ -56,6 +56,13 @@ export class AppTray {
     this.#tray.setContextMenu(Menu.buildFromTemplate(menu));
   }
 
+  /** Makes the icon anew: for a panel that came up after the app, or again. */
+  renew(view: View, now: number): void {
+    this.destroy();
+    this.#drawn = '';
+    this.update(view, now);
+  }
+
   destroy(): void {
     this.#tray?.destroy();
     this.#tray = null;

@@ -16,6 +16,7 @@ export class MainWindow {
   readonly #logger: Logger;
   readonly #places: WindowPlaceStore;
   readonly #onCreate: (window: BrowserWindow) => void;
+  readonly #mayHide: () => boolean;
   #window: BrowserWindow | null = null;
   #crashes: number[] = [];
   #pending: Show | null = null;
@@ -26,12 +27,15 @@ export class MainWindow {
     logger: Logger;
     places: WindowPlaceStore;
     onCreate: (window: BrowserWindow) => void;
+    /** Whether there is a way back to a window that is gone; without one, closing only minimises. */
+    mayHide: () => boolean;
   }) {
     this.#folder = options.folder;
     this.#icon = options.icon;
     this.#logger = options.logger;
     this.#places = options.places;
     this.#onCreate = options.onCreate;
+    this.#mayHide = options.mayHide;
   }
 
   get focused(): boolean {
@@ -54,12 +58,17 @@ export class MainWindow {
     this.#create();
   }
 
-  /** Raises an open window; never makes one. */
+  /** A window that is there to be found and takes no focus: the way back where no tray shows an icon. */
+  openMinimised(): void {
+    if (!this.#window) this.#create(false).minimize();
+  }
+
+  /** The window that is open; never makes one. */
   get current(): BrowserWindow | null {
     return this.#window;
   }
 
-  #create(): void {
+  #create(shown = true): BrowserWindow {
     const place = clamp(this.#places.load());
     const window = new BrowserWindow({
       ...place,
@@ -84,18 +93,26 @@ export class MainWindow {
     });
     this.#window = window;
     this.#onCreate(window);
-    window.once('ready-to-show', () => window.show());
+    window.once('ready-to-show', () => {
+      if (shown) window.show();
+    });
     window.webContents.on('did-finish-load', () => {
       const what = this.#pending;
       this.#pending = null;
       if (what) show(window, what);
     });
     window.webContents.on('render-process-gone', (_event, details) => this.#crashed(details.reason));
-    window.on('close', () => void this.#places.save({ ...window.getNormalBounds() }));
+    window.on('close', (event) => {
+      void this.#places.save({ ...window.getNormalBounds() });
+      if (this.#mayHide()) return;
+      event.preventDefault();
+      window.minimize();
+    });
     window.on('closed', () => {
       if (this.#window === window) this.#window = null;
     });
     void window.loadURL(`${origin}/`);
+    return window;
   }
 
   /** The window is only a picture of the daemon: load it again, but not for ever. */

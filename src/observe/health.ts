@@ -45,6 +45,10 @@ export const healthItems = {
     next: 'Look at what has not settled, try again, or record it as gone.',
   },
   orphans_ended: { severity: 'info', next: 'Nothing to do. What the last run left behind has ended.' },
+  no_tray: {
+    severity: 'info',
+    next: 'Starting the app again brings the window to the front. On GNOME, the AppIndicator extension shows tray icons.',
+  },
   history_not_kept: {
     severity: 'warning',
     next: 'Check that the state folder is writable and the disk has room.',

@@ -39,6 +39,11 @@ export class SecretService {
     );
   }
 
+  /** Address of the session bus. */
+  get address(): string {
+    return this.env['DBUS_SESSION_BUS_ADDRESS'] ?? '';
+  }
+
   /** As a screen lock does. */
   async lock(): Promise<void> {
     const collection = '[objectpath "/org/freedesktop/secrets/collection/login"]';
