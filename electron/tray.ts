@@ -87,13 +87,14 @@ export function tooltipOf(view: View, state: WorstState): string {
   if (prompts > 0)
     return `Agent Runtime: ${prompts === 1 ? '1 prompt needs you' : `${prompts} prompts need you`}`;
   const turns = view.turns.length === 1 ? '1 Turn open' : `${view.turns.length} Turns open`;
+  const serving = view.bindings.some(({ connection }) => connection.state === 'serving');
   const words: Record<WorstState, string> = {
     needs_you: '',
     disconnected: 'not connected',
     working: turns,
     paused: 'paused, takes no new work',
     stopped: 'stopped',
-    connected: 'connected',
+    connected: serving ? 'connected' : 'connecting',
   };
   return `Agent Runtime: ${words[state]}`;
 }

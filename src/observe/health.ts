@@ -46,7 +46,7 @@ export const healthItems = {
   },
   orphans_ended: { severity: 'info', next: 'Nothing to do. What the last run left behind has ended.' },
   no_tray: {
-    severity: 'info',
+    severity: 'warning',
     next: 'Starting the app again brings the window to the front. On GNOME, the AppIndicator extension shows tray icons.',
   },
   history_not_kept: {

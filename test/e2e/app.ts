@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { _electron, expect, type ElectronApplication, type Page } from '@playwright/test';
 import { claudeProgram } from '../harness/programs.mjs';
+import type { TrayIcon } from '../support/desktop-session.ts';
 import { startFakeAnthropic, type FakeModel } from '../support/model-servers/fake-anthropic.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -102,6 +103,43 @@ export class DesktopBed {
   async picture(name: string): Promise<void> {
     await mkdir(pictures, { recursive: true });
     await this.window.screenshot({ path: join(pictures, `${name}.png`) });
+  }
+
+  /** Chooses this button in every message box from now on. Returns what was asked since. */
+  async answerDialogs(button: string): Promise<() => Promise<string[]>> {
+    await this.app.evaluate(({ dialog }, wanted) => {
+      const asked: string[] = [];
+      Object.assign(globalThis, { askedByDialogs: asked });
+      dialog.showMessageBox = (...args: unknown[]) => {
+        const options = args.at(-1) as Electron.MessageBoxOptions;
+        asked.push(options.message);
+        const response = options.buttons?.findIndex((label) => label.startsWith(wanted)) ?? -1;
+        return Promise.resolve({
+          response: response < 0 ? (options.cancelId ?? 0) : response,
+          checkboxChecked: false,
+        });
+      };
+    }, button);
+    return () =>
+      this.app.evaluate(() => (globalThis as unknown as { askedByDialogs: string[] }).askedByDialogs);
+  }
+
+  /** Tray icons as a panel got them, eight times as large. */
+  async iconPictures(icons: ReadonlyMap<string, TrayIcon>): Promise<void> {
+    await mkdir(pictures, { recursive: true });
+    for (const [state, { width, pixels }] of icons) {
+      const bgra = Buffer.from(pixels).swap32();
+      const png = await this.app.evaluate(
+        ({ nativeImage }, [text, size]) =>
+          nativeImage
+            .createFromBitmap(Buffer.from(text, 'base64'), { width: size, height: size })
+            .resize({ width: size * 8, quality: 'good' })
+            .toPNG()
+            .toString('base64'),
+        [bgra.toString('base64'), width] as const,
+      );
+      await writeFile(join(pictures, `tray-${state}.png`), Buffer.from(png, 'base64'));
+    }
   }
 
   /** Types a task into the composer and starts it. */

@@ -1,27 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from '@playwright/test';
+import { DesktopSession } from '../support/desktop-session.ts';
 import { DesktopBed, until } from './app.ts';
-
-const stuck = [
-  {
-    steps: [
-      { text: 'Working.' },
-      {
-        tool: 'Bash',
-        id: 'toolu_s',
-        input: { command: 'touch started.txt; sleep 1000', description: 'waits' },
-      },
-    ],
-  },
-];
+import { running, stuck } from './stuck-command.ts';
 
 async function waitForPrompt(bed: DesktopBed): Promise<string> {
   return until(async () => (await bed.view()).interactions[0]?.id ?? null, 'a prompt');
 }
 
 test('closing the window keeps the Runtime, and a second start brings it back', async () => {
-  const bed = await DesktopBed.open();
+  const desktop = await DesktopSession.start();
+  const bed = await DesktopBed.open({ env: desktop.env });
   try {
+    await desktop.panel.item();
     await bed.window.close();
     expect((await bed.view()).runtime.state).toBe('running');
     const opened = bed.app.waitForEvent('window');
@@ -31,6 +22,7 @@ test('closing the window keeps the Runtime, and a second start brings it back', 
     await expect(bed.window.getByRole('navigation', { name: 'Main' })).toBeVisible();
   } finally {
     await bed.close();
+    await desktop.close();
   }
 });
 
@@ -81,12 +73,6 @@ test('kill -9 with a Harness at work: the next start ends what was left, and sho
     await bed.close();
   }
 });
-
-/** Whether a process of this test still runs; its command line is the only thing that tells it from others. */
-function running(text: string): boolean {
-  const lines = execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' }).split('\n');
-  return lines.some((line) => line.includes(text) && !line.startsWith('Z') && !line.includes('ps -eo'));
-}
 
 test('SIGTERM with a Turn at work ends it, leaves no process and exits', async () => {
   const bed = await DesktopBed.open({ claude: true });
