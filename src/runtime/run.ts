@@ -349,8 +349,9 @@ export class Run {
   } {
     const { error } = this.output;
     const cause = this.#cause();
-    if (this.output.done && !error && !this.cancelled)
-      return { outcome: 'completed', code: null, detail: null };
+    // A `done` that came because this end was asked for is no completion.
+    const done = this.output.done && cause === 'done';
+    if (done && !error && !this.cancelled) return { outcome: 'completed', code: null, detail: null };
     if (cause === 'cancel' || cause === 'device_shutdown') {
       return {
         outcome: 'cancelled',
@@ -359,7 +360,7 @@ export class Run {
       };
     }
     if (error) return { outcome: 'failed', code: error.code, detail: error.text };
-    if (this.output.done) return { outcome: 'completed', code: null, detail: null };
+    if (done) return { outcome: 'completed', code: null, detail: null };
     return {
       outcome: 'unknown',
       code: null,

@@ -185,6 +185,17 @@ describe('a prepared Turn', () => {
     expect(bed.facts).toContainEqual(expect.objectContaining({ type: 'turn_ended', outcome: 'unknown' }));
   });
 
+  test('an agent that says done because it was stopped has not completed its Turn', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    const shutdown = bed.router.shutdown();
+    await settle();
+    expect(bed.harness.last.cancels).toBe(1);
+    await bed.harness.last.finish();
+    expect(await shutdown).toEqual({ kind: 'settled' });
+    expect(bed.facts).toContainEqual(expect.objectContaining({ type: 'turn_ended', outcome: 'unknown' }));
+  });
+
   test('shutdown names what blocks and a later one retries the same object', async () => {
     const bed = new RouterBed();
     await bed.startRun();
