@@ -105,6 +105,13 @@ export class DesktopBed {
     await this.window.screenshot({ path: join(pictures, `${name}.png`) });
   }
 
+  /** The device that an enrolment made of this app. */
+  async deviceOf(environmentId: string): Promise<string> {
+    const path = join(this.stateDir, 'environments', environmentId, 'environment.json');
+    const receipt = JSON.parse(await readFile(path, 'utf8')) as { enrollment: { device_id: string } };
+    return receipt.enrollment.device_id;
+  }
+
   /** Chooses this button in every message box from now on. Returns what was asked since. */
   async answerDialogs(button: string): Promise<() => Promise<string[]>> {
     await this.app.evaluate(({ dialog }, wanted) => {
