@@ -21,6 +21,9 @@ export class ControlClient implements FrontEnd {
   #next = 0;
   #rest = '';
   #subscribed = false;
+  #last: View | null = null;
+  /** Resolves when the connection is gone, by whoever ended it. */
+  readonly ended: Promise<void>;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -28,6 +31,7 @@ export class ControlClient implements FrontEnd {
     socket.on('data', (chunk: string) => this.#receive(chunk));
     socket.on('close', () => this.#lost());
     socket.on('error', () => this.#lost());
+    this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 
   /** @throws RuntimeError `not_running` when nothing listens there. */
@@ -50,18 +54,25 @@ export class ControlClient implements FrontEnd {
   }
 
   async call<N extends CommandName>(name: N, request: CommandRequest<N>): Promise<CommandAnswer<N>> {
-    const id = ++this.#next;
-    const answer = await new Promise<unknown>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#socket.write(`${JSON.stringify({ type: 'call', id, name, request })}\n`);
-    });
+    const answer = await this.pass(name, request);
     const schema = commands[name].answer;
     // The table binds this name to this answer; the parse is the proof.
     return schema.parse(answer) as CommandAnswer<N>;
   }
 
+  /** Hands a request on as it is: the Runtime parses it. The answer is as the Runtime gave it. */
+  pass(name: CommandName, request: unknown): Promise<unknown> {
+    const id = ++this.#next;
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(notRunning());
+      this.#waiting.set(id, { resolve, reject });
+      this.#socket.write(`${JSON.stringify({ type: 'call', id, name, request })}\n`);
+    });
+  }
+
   onView(listener: (view: View) => void): () => void {
     this.#listeners.add(listener);
+    if (this.#last) listener(this.#last);
     if (!this.#subscribed) {
       this.#subscribed = true;
       this.#socket.write(`${JSON.stringify({ type: 'subscribe' })}\n`);
@@ -80,6 +91,7 @@ export class ControlClient implements FrontEnd {
     for (const line of lines) {
       const reply = pipeReplySchema.parse(JSON.parse(line));
       if (reply.type === 'view') {
+        this.#last = reply.view;
         for (const listener of this.#listeners) listener(reply.view);
         continue;
       }
@@ -92,12 +104,13 @@ export class ControlClient implements FrontEnd {
 
   #lost(): void {
     for (const { reject } of this.#waiting.values()) {
-      reject(
-        rejected('not_running', 'The Runtime ended before it answered. What it was doing is not known here.'),
-      );
+      reject(notRunning());
     }
     this.#waiting.clear();
   }
 }
+
+const notRunning = (): RuntimeError =>
+  rejected('not_running', 'The Runtime ended before it answered. What it was doing is not known here.');
 
 const codeOf = (text: string): ErrorCode => errorCodes.find((code) => code === text) ?? 'fault';

@@ -59,6 +59,10 @@ const table: Readonly<Record<string, { readonly summary: string; load(): Promise
     summary: 'what is allowed without asking; remove ID, remove all',
     load: async () => (await import('./rules.ts')).rulesCommand,
   },
+  console: {
+    summary: 'the window of the running Runtime or app as a web page on loopback',
+    load: async () => (await import('./console.ts')).consoleCommand,
+  },
   doctor: {
     summary: 'what is installed, signed in, reachable and writable',
     load: async () => (await import('./doctor.ts')).doctorCommand,

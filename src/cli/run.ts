@@ -12,6 +12,7 @@ import { rejected } from '../observe/errors.ts';
 import { Redactor } from '../observe/redact.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
 import type { Parsed } from './arguments.ts';
+import { consolePort } from './console.ts';
 import { endProcess } from './end-process.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, type ExitCode } from './output.ts';
@@ -200,8 +201,5 @@ function portOf(parsed: Parsed): number {
   const text = parsed.text('console-port');
   if (text === undefined) return 0;
   if (!parsed.flag('console')) throw rejected('usage', '--console-port goes with --console.');
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw rejected('usage', '--console-port takes 1 to 65535.');
-  return port;
+  return consolePort(text);
 }

@@ -1,5 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { Machine } from '../../support/runtime-process.ts';
 
 let machine: Machine;
@@ -19,6 +22,17 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
+function printedUrl(child: ChildProcess): Promise<URL> {
+  return new Promise<URL>((resolve) => {
+    let text = '';
+    child.stdout?.on('data', (chunk) => {
+      text += String(chunk);
+      const found = /"console": "([^"]+)"/.exec(text)?.[1];
+      if (found !== undefined) resolve(new URL(found));
+    });
+  });
+}
+
 async function console_(): Promise<{ url: URL; stop: () => Promise<void> }> {
   const { child, ended } = machine.spawn(
     'run',
@@ -28,14 +42,7 @@ async function console_(): Promise<{ url: URL; stop: () => Promise<void> }> {
     '--console',
     '--json',
   );
-  const url = await new Promise<URL>((resolve) => {
-    let text = '';
-    child.stdout?.on('data', (chunk) => {
-      text += String(chunk);
-      const found = /"console": "([^"]+)"/.exec(text)?.[1];
-      if (found !== undefined) resolve(new URL(found));
-    });
-  });
+  const url = await printedUrl(child);
   return {
     url,
     stop: async () => {
@@ -92,4 +99,36 @@ test('nothing a stranger sends ends the Runtime', async () => {
   await raw(port, 'nonsense\r\n\r\n');
   expect((await machine.run('status')).code).toBe(0);
   await stop();
+});
+
+test('the console of a Runtime that runs already: the page, its commands, and its end with the Runtime', async () => {
+  const runtime = machine.spawn('run', '--local', '--workspace', machine.workspace);
+  (await machine.client()).close();
+  const { child, ended } = machine.spawn('console', '--json');
+  const url = await printedUrl(child);
+  const opened = await fetch(url, { redirect: 'manual' });
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await fetch(url.origin, { headers: { cookie } });
+  expect(await page.text()).toContain('<title>');
+  const socket = new WebSocket(`ws://${url.host}/console`, { headers: { cookie, origin: url.origin } });
+  const replies: { type: string; id?: number; view?: unknown; error?: { code: string } }[] = [];
+  const answered = new Promise<void>((resolve) => {
+    socket.on('message', (data) => {
+      replies.push(JSON.parse(String(data)) as (typeof replies)[number]);
+      if (replies.filter(({ type }) => type !== 'view').length === 2) resolve();
+    });
+  });
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'subscribe' }));
+  socket.send(JSON.stringify({ type: 'call', id: 1, name: 'view.get', request: {} }));
+  socket.send(JSON.stringify({ type: 'call', id: 2, name: 'turn.cancel', request: { run_id: 'none' } }));
+  await answered;
+  expect(replies.find(({ id }) => id === 1)?.type).toBe('answer');
+  expect(replies.find(({ id }) => id === 2)?.type).toBe('error');
+  expect(replies.some(({ type }) => type === 'view')).toBe(true);
+  const closed = once(socket, 'close');
+  runtime.child.kill('SIGINT');
+  await closed;
+  expect((await ended).code).toBe(0);
+  expect((await runtime.ended).code).toBe(0);
 });
