@@ -3,9 +3,11 @@ import type { HarnessEvent } from '../harness/adapter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ToolCallPayload } from '../protocol/run-output.ts';
 
-/** Text kept of one Turn. Past it the middle of the Turn is not kept, and the journal says so. */
+/** What is kept of one Turn. Past it the middle of the Turn is not kept, and the journal says so. */
 export const journalLimits = {
-  characters: 64 * 1024 * 1024,
+  /** Characters, and `entryCost` for each entry: many short ones weigh as much as a long one. */
+  weight: 24 * 1024 * 1024,
+  entryCost: 400,
   mergeMs: 50,
   mergeCharacters: 8 * 1024,
 } as const;
@@ -30,7 +32,7 @@ export class Journal {
     since: number;
     at: string;
   } | null = null;
-  #characters = 0;
+  #weight = 0;
   #full = false;
 
   constructor(clock: Clock) {
@@ -41,6 +43,11 @@ export class Journal {
   get total(): number {
     this.#seal();
     return this.#entries.length;
+  }
+
+  /** Of what is kept, in the unit of `journalLimits.weight`. */
+  get weight(): number {
+    return Math.min(this.#weight, journalLimits.weight);
   }
 
   read(after: number, limit: number): JournalEntry[] {
@@ -178,8 +185,8 @@ export class Journal {
 
   #push(body: EntryBody, at: string): void {
     const entry: JournalEntry = { ...body, n: this.#entries.length, at };
-    this.#characters += sizeOf(entry);
-    if (this.#characters > journalLimits.characters && entry.kind !== 'end') {
+    this.#weight += sizeOf(entry) + journalLimits.entryCost;
+    if (this.#weight > journalLimits.weight && entry.kind !== 'end') {
       if (this.#full) return;
       this.#full = true;
       this.#entries.push({

@@ -15,9 +15,11 @@ import { coverageOf } from '../runtime/rule-book.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import { Journal } from './journal.ts';
 
-/** Ended Turns whose journal stays readable. */
-const keptJournals = 30;
+/** Ended Turns whose journal stays readable: so many, and in the unit of `journalLimits.weight`. */
+const kept = { turns: 30, weight: 48 * 1024 * 1024 } as const;
 const evidenceKept = 200;
+/** Calls without an end that are told apart, to say whether a tool runs. */
+const openToolsKnown = 1_000;
 
 export interface TurnRecord {
   readonly runId: string;
@@ -245,8 +247,17 @@ export class Projection {
       ended: null,
       tools: new Set(),
     });
-    const ended = [...this.#turns.values()].filter((turn) => turn.ended);
-    for (const old of ended.slice(0, Math.max(0, ended.length - keptJournals))) this.#turns.delete(old.runId);
+    this.#forgetOldTurns();
+  }
+
+  /** The newest ended Turns stay, as many as `kept` has room for; the newest one always. */
+  #forgetOldTurns(): void {
+    const ended = [...this.#turns.values()].filter((turn) => turn.ended).reverse();
+    let weight = 0;
+    for (const [index, turn] of ended.entries()) {
+      weight += turn.journal.weight;
+      if (index > 0 && (index >= kept.turns || weight > kept.weight)) this.#turns.delete(turn.runId);
+    }
   }
 
   #output(fact: Extract<RuntimeFact, { type: 'output' }>): void {
@@ -263,7 +274,8 @@ export class Projection {
         turn.phase = 'thinking';
         return;
       case 'tool_call':
-        if (event.payload.stage === 'before') turn.tools.add(event.payload.id);
+        if (event.payload.stage === 'before' && turn.tools.size < openToolsKnown)
+          turn.tools.add(event.payload.id);
         else turn.tools.delete(event.payload.id);
         turn.phase = turn.tools.size > 0 ? 'tool' : 'output';
         return;

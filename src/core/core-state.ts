@@ -86,6 +86,8 @@ export class CoreStateError extends Error {
 
 /** Ended Turns beyond this number are forgotten, the oldest first. */
 const KEPT_TURNS = 500;
+/** Characters of text of ended Turns. The whole state is written at each change, so it must not grow for ever. */
+const KEPT_TEXT = 8 * 1024 * 1024;
 
 /**
  * The state that a new Core begins with. A Turn whose start may have been sent and whose end was not observed is
@@ -121,9 +123,18 @@ function restoreTurn(turn: TurnRecord, now: number): TurnRecord {
   };
 }
 
-/** Drops the oldest ended Turns above the bound. */
+/** Drops the oldest ended Turns above the bound, and the text of old ones where all together have too much. */
 export function trimTurns(turns: readonly TurnRecord[]): TurnRecord[] {
-  const ended = turns.filter((turn) => turn.state === 'ended');
-  const surplus = new Set(ended.slice(0, Math.max(0, ended.length - KEPT_TURNS)));
-  return turns.filter((turn) => !surplus.has(turn));
+  const newest = turns.filter((turn) => turn.state === 'ended').reverse();
+  const surplus = new Set(newest.slice(KEPT_TURNS));
+  const wordless = new Set<TurnRecord>();
+  let text = 0;
+  for (const turn of newest) {
+    text += turn.text.length;
+    if (text > KEPT_TEXT && turn.text !== '') wordless.add(turn);
+  }
+  return turns.flatMap((turn) => {
+    if (surplus.has(turn)) return [];
+    return [wordless.has(turn) ? { ...turn, text: '', textTruncated: true } : turn];
+  });
 }

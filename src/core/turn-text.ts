@@ -10,7 +10,8 @@ export class TurnText {
   #length = 0;
   #truncated = false;
 
-  constructor(limit = 4_194_304) {
+  /** `limit`: characters in all. */
+  constructor(limit = 1_048_576) {
     this.#limit = limit;
   }
 
@@ -19,6 +20,11 @@ export class TurnText {
   }
 
   add(delta: DeltaPayload): void {
+    // A Turn that does not stop would otherwise be copied whole for each fragment.
+    if (this.#length >= this.#limit) {
+      this.#truncated ||= delta.delta !== '';
+      return;
+    }
     const key = delta.item_id ?? '';
     this.#set(key, (this.#messages.get(key) ?? '') + delta.delta);
   }

@@ -23,6 +23,9 @@ const TEXT_LIMIT = 1024 * 1024;
 /** Text of one tool result that is passed on, UTF-16 units. */
 const RESULT_LIMIT = 1024 * 1024;
 
+/** Tool calls of a Turn that are told apart. */
+const CALLS_KNOWN = 1_000;
+
 /**
  * Session updates of one Turn as our events, in order. The protocol does not say when a message is complete: it is
  * when another message or a tool begins, or when the agent ends its answer of its own accord.
@@ -120,9 +123,9 @@ export class UpdateMapper {
     const known = this.#calls.get(update.toolCallId);
     const call = known ? merged(known.call, update) : update;
     const state = known ?? { call, told: false, over: false };
-    state.call = call;
+    const events: HarnessEvent[] = known ? [] : [...this.#makeRoom()];
     this.#calls.set(update.toolCallId, state);
-    const events: HarnessEvent[] = [];
+    if (!state.over) state.call = call;
     // Some agents name a call first and tell what it does a moment later; both are one beginning.
     const ready = call.status !== 'pending' || isWhole(call);
     if (!state.told && ready) {
@@ -132,8 +135,20 @@ export class UpdateMapper {
     if (state.told && !state.over && (call.status === 'completed' || call.status === 'failed')) {
       state.over = true;
       events.push(this.#after(call, call.status));
+      // Only that it is over is still needed: a late word must not begin it again.
+      state.call = { toolCallId: call.toolCallId };
     }
     return events;
+  }
+
+  /** An agent that begins calls without end must not fill memory: the oldest is not followed any more. */
+  #makeRoom(): readonly HarnessEvent[] {
+    if (this.#calls.size < CALLS_KNOWN) return [];
+    const [oldest] = this.#calls;
+    if (!oldest) return [];
+    const [id, state] = oldest;
+    this.#calls.delete(id);
+    return state.told && !state.over ? [this.#after(state.call, 'incomplete')] : [];
   }
 
   #before(call: ToolCall): HarnessEvent {

@@ -202,11 +202,23 @@ describe('active inputs', () => {
 describe('the stored state', () => {
   test('forgets the oldest ended Turns above 500, and never an open one', () => {
     const turn = (runId: number, state: TurnRecord['state']) =>
-      ({ runId: String(runId), state }) as TurnRecord;
+      ({ runId: String(runId), state, text: '' }) as TurnRecord;
     const turns = [turn(0, 'queued'), ...Array.from({ length: 502 }, (_, index) => turn(index + 1, 'ended'))];
     const kept = trimTurns(turns);
     expect(kept).toHaveLength(501);
     expect(kept.slice(0, 2).map(({ runId }) => runId)).toEqual(['0', '3']);
+  });
+  test('keeps the words of the newest Turns, and says of the others that they are cut', () => {
+    const turn = (runId: number, state: TurnRecord['state']) =>
+      ({ runId: String(runId), state, text: 'x'.repeat(1_048_576), textTruncated: false }) as TurnRecord;
+    const turns = [turn(0, 'running'), ...Array.from({ length: 10 }, (_, index) => turn(index + 1, 'ended'))];
+    const kept = trimTurns(turns);
+    expect(kept.map(({ text, textTruncated }) => [text.length > 0, textTruncated])).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+      ...Array.from({ length: 8 }, () => [true, false]),
+    ]);
   });
   test('of nothing is empty', () => {
     expect(restoreState(undefined, 0)).toEqual({ version: 1, sessions: [], turns: [] });
