@@ -100,9 +100,17 @@ export class DesktopBed {
     return JSON.parse(stdout) as ViewLike;
   }
 
+  /** What the window shows, in both themes. */
   async picture(name: string): Promise<void> {
     await mkdir(pictures, { recursive: true });
-    await this.window.screenshot({ path: join(pictures, `${name}.png`) });
+    for (const [colorScheme, suffix] of [
+      ['dark', '-dark'],
+      ['light', ''],
+    ] as const) {
+      await this.window.emulateMedia({ colorScheme });
+      await this.window.screenshot({ path: join(pictures, `${name}${suffix}.png`) });
+    }
+    await this.window.emulateMedia({ colorScheme: null });
   }
 
   /** The device that an enrolment made of this app. */
@@ -179,7 +187,7 @@ export interface ViewLike {
     readonly harnesses: readonly { readonly kind: string; readonly available: boolean }[];
   }[];
   readonly turns: readonly { readonly run_id: string; readonly state: string }[];
-  readonly interactions: readonly { readonly id: string; readonly kind: string }[];
+  readonly interactions: readonly { readonly id: string; readonly kind: string; readonly run_id: string }[];
   readonly cleanup: readonly unknown[];
   readonly invited: { readonly host: string | null } | null;
   readonly history: readonly {

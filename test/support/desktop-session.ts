@@ -237,8 +237,13 @@ export class NotificationDaemon extends BusService {
 
   /** Chooses a button, as a click does: the notification goes away afterwards. */
   act(id: number, action: string): void {
-    this.signal('/org/freedesktop/Notifications', notificationsName, 'ActionInvoked', 'us', [id, action]);
+    this.signalAction(id, action);
     this.#gone(id, 2);
+  }
+
+  /** Chooses a button of one that stays. */
+  signalAction(id: number, action: string): void {
+    this.signal('/org/freedesktop/Notifications', notificationsName, 'ActionInvoked', 'us', [id, action]);
   }
 
   protected answer(message: BusMessage): { signature: string; body: readonly unknown[] } | null {
