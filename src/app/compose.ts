@@ -4,9 +4,10 @@ import { asError } from '../observe/errors.ts';
 import { createFileLogger } from '../observe/log-sink.ts';
 import type { Logger, LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import { systemRandom } from '../platform/random.ts';
 import { privateFolder } from '../store/atomic-file.ts';
+import type { NativeKeychain } from '../store/keychain.ts';
 import type { StatePaths } from '../store/paths.ts';
 import type { BindingTarget } from './binding.ts';
 import type { Config } from './config.ts';
@@ -26,12 +27,14 @@ export interface ComposeOptions {
   /** Also to stderr, for a headless Runtime. */
   readonly stderr: LogLevel | null;
   readonly redactor?: Redactor;
+  /** In place of the machine's own, for whoever plays faults on all of it. */
+  readonly ports?: { readonly clock?: Clock; readonly loadKeychain?: () => NativeKeychain | null };
 }
 
 /** The real thing: system clock, files, keychain and programs. Both front ends' processes start here. */
 export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon; logger: Logger }> {
   const { paths, config } = options;
-  const clock = systemClock;
+  const { clock = systemClock, loadKeychain } = options.ports ?? {};
   const random = systemRandom;
   await privateFolder(paths.root);
   const redactor = options.redactor ?? new Redactor();
@@ -46,7 +49,10 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
   process.on('unhandledRejection', (reason) =>
     logger.error('fault.unhandled', { error: asError(reason).name }),
   );
-  const credentials = await CredentialDesk.open({ clock, random, logger, path: paths.credentials });
+  const credentials = await CredentialDesk.open({
+    ...{ clock, random, logger, path: paths.credentials },
+    ...(loadKeychain ? { load: loadKeychain } : {}),
+  });
   const workspace = options.localWorkspace;
   const daemon = await Daemon.start({
     clock,

@@ -2,19 +2,15 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { configSchema } from '../../src/app/config.ts';
-import { CredentialDesk } from '../../src/app/credentials.ts';
-import { Daemon } from '../../src/app/daemon.ts';
-import { startLocalCore } from '../../src/app/local-core.ts';
+import { compose } from '../../src/app/compose.ts';
+import type { CredentialDesk } from '../../src/app/credentials.ts';
+import type { Daemon } from '../../src/app/daemon.ts';
 import { localWorkspace } from '../../src/app/workspace-folder.ts';
 import { ControlClient } from '../../src/cli/client.ts';
 import type { View } from '../../src/contract/view.ts';
-import { createHarnessRegistry } from '../../src/harness/registry.ts';
 import { RuntimeError } from '../../src/observe/errors.ts';
-import { createFileLogger } from '../../src/observe/log-sink.ts';
-import { Redactor } from '../../src/observe/redact.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { systemEnvironment } from '../../src/platform/environment.ts';
-import { systemRandom } from '../../src/platform/random.ts';
 import type { NativeKeychain } from '../../src/store/keychain.ts';
 import { statePaths } from '../../src/store/paths.ts';
 import { FaultInjector, processesWith, type Call, type Fault } from './fault-injector.ts';
@@ -63,6 +59,8 @@ const fast: Clock = {
 };
 
 const injector = new FaultInjector();
+// Each life listens for promises that nobody waited for, and there are many.
+process.setMaxListeners(0);
 const loose: string[] = [];
 process.on('unhandledRejection', (reason) => loose.push(`unhandled rejection: ${told(reason)}`));
 process.on('uncaughtException', (error) => loose.push(`uncaught exception: ${told(error)}`));
@@ -113,47 +111,23 @@ async function start(
 ): Promise<{ daemon: Daemon; desk: CredentialDesk }> {
   const paths = statePaths(root, systemEnvironment);
   const workspace = await localWorkspace(null, paths);
-  const logger = createFileLogger({
-    folder: paths.logs,
-    level: 'debug',
-    redactor: new Redactor(),
-    clock: fast,
-    stderr: null,
-  });
   const config = configSchema.parse({
     harnesses: [
       { kind: 'demo', adapter: 'demo' },
       { kind: 'agent', adapter: 'claude-code', command: join(root, 'agent.sh'), env: { FAULT_LIFE: root } },
     ],
   });
-  const desk = await CredentialDesk.open({
-    clock: fast,
-    random: systemRandom,
-    logger,
-    path: paths.credentials,
-    load: () => keychain,
-  });
-  const daemon = await Daemon.start({
-    clock: fast,
-    random: systemRandom,
-    logger,
+  const { daemon } = await compose({
     paths,
     version: '0.0.0',
     config,
-    credentials: desk,
     targets: [],
-    createHarnesses: (ledger) =>
-      createHarnessRegistry({
-        clock: fast,
-        random: systemRandom,
-        logger,
-        ledger,
-        harnesses: config.harnesses,
-        stateDir: join(paths.root, 'harness'),
-      }),
-    createLocalCore: (host) => startLocalCore(host, workspace),
+    localWorkspace: workspace,
+    logLevel: 'debug',
+    stderr: null,
+    ports: { clock: fast, loadKeychain: () => keychain },
   });
-  return { daemon, desk };
+  return { daemon, desk: daemon.options.credentials };
 }
 
 const waitMs = 3_000;
