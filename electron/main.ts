@@ -149,7 +149,7 @@ class Desktop {
   }
 
   begin(bus: SessionBus | null): void {
-    const settings = this.#daemon.settings.value;
+    const settings = this.#daemon.settings;
     this.#daemon.publisher.subscribe((view) => this.#update(view));
     // Time alone changes some states: a loss is told after a while.
     setInterval(() => this.#update(this.#view), restless).unref();
@@ -225,7 +225,7 @@ class Desktop {
   #update(view: View): void {
     this.#view = view;
     this.#tray.update(view, Date.now());
-    const settings = this.#daemon.settings.value;
+    const settings = this.#daemon.settings;
     this.#notifications.update(view, {
       enabled: settings.notifications,
       windowFocused: this.#window.focused,

@@ -43,6 +43,20 @@ export const enRules = {
   },
   'rules.remove_all.text': 'You are asked each time from now on. What was allowed before stays as it was.',
   'rules.remove_all.act': { one: 'Remove {count} rule', other: 'Remove {count} rules' },
+  'rules.policy': 'When an agent asks',
+  'rules.policy.text':
+    'Files that an agent edits inside the bound folder can be let through without asking. Counts from the next Turn on.',
+  'rules.policy.ask': 'Ask me',
+  'rules.policy.accept_edits': 'Let file edits through',
+  'rules.policy.unattended': 'Never ask',
+  'rules.policy.sure': 'Never ask?',
+  'rules.policy.sure.text':
+    'From the next Turn on, every command and every change an agent wants to make is allowed at once. It runs as you, with your rights. Questions still reach you.',
+  'rules.answered_by': 'Who may answer',
+  'rules.answered_by.text': 'With both, the first valid answer counts and the other one is told so.',
+  'rules.answered_by.both': 'Me or Core',
+  'rules.answered_by.local': 'Only me',
+  'rules.answered_by.core': 'Only Core',
   'history.rule.saved': 'Rule saved: {title}',
   'history.rule.removed': 'Rule removed: {title}',
 } as const satisfies Readonly<Record<string, Text>>;

@@ -14,7 +14,7 @@ export function bindingPorts(
   on: Pick<BindingPorts, 'onFact' | 'onChange'>,
 ): BindingPorts {
   const { clock, random, logger, version, config, paths } = daemon.options;
-  const { policy, answered_by: answeredBy, timeout_seconds: seconds } = config.interactions;
+  const { timeout_seconds: seconds } = config.interactions;
   return {
     ...on,
     clock,
@@ -22,7 +22,16 @@ export function bindingPorts(
     logger,
     version,
     userAgent: daemon.userAgent,
-    interactions: { policy, answeredBy, timeoutMs: seconds === undefined ? null : seconds * 1_000 },
+    // Read at each use: a person may change them while the Runtime runs.
+    interactions: {
+      get policy() {
+        return daemon.settings.policy;
+      },
+      get answeredBy() {
+        return daemon.settings.answered_by;
+      },
+      timeoutMs: seconds === undefined ? null : seconds * 1_000,
+    },
     rules: daemon.rules.book,
     executorIdleMs: config.limits.executor_idle_seconds * 1_000,
     harnesses: (target) => daemon.offeredTo(target.local),

@@ -97,6 +97,10 @@ export class BoundRuntime {
   get usage(): { active: number; idle: number; total: number } {
     return this.#router?.usage ?? { active: 0, idle: 0, total: 0 };
   }
+  /** What agents are allowed has changed. */
+  policyChanged(): void {
+    this.#router?.policyChanged();
+  }
   get serving(): boolean {
     return this.link.state.state === 'serving';
   }

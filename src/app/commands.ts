@@ -142,11 +142,10 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       });
     },
     'logs.tail': async ({ lines }) => ({ lines: await tailLog(daemon.options.paths.logs, lines) }),
-    'settings.get': () => Promise.resolve(daemon.settings.value),
+    'settings.get': () => Promise.resolve(daemon.settings),
     'settings.set': async (change) => {
-      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-      await daemon.settings.set({ ...daemon.settings.value, ...given });
-      return daemon.settings.value;
+      await daemon.choose(change);
+      return daemon.settings;
     },
     'credentials.choose': async ({ choice }) => {
       await daemon.options.credentials.choose(choice);

@@ -1,5 +1,12 @@
 import { historySchema, type HistoryEntry, type View } from '../contract/view.ts';
-import { defaultSettings, settingsSchema, type CommandResult } from '../contract/commands.ts';
+import {
+  chosenSettingsSchema,
+  defaultSettings,
+  settingsSchema,
+  type ChosenSettings,
+  type CommandResult,
+  type Settings,
+} from '../contract/commands.ts';
 import { AuditLog } from '../observe/audit.ts';
 import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
@@ -40,7 +47,7 @@ export class Daemon {
   readonly bindings = new Map<string, BoundRuntime>();
   readonly enrolments: EnrolmentDesk;
   harnesses: HarnessSource;
-  settings: JsonDocument<typeof settingsSchema>;
+  #chosen: JsonDocument<typeof chosenSettingsSchema>;
   readonly rules: SavedRules;
   local: LocalCoreHost | null = null;
   orphans: Orphans;
@@ -59,7 +66,7 @@ export class Daemon {
     lock: InstanceLock,
     ledger: ProcessLedger,
     harnesses: HarnessSource,
-    settings: JsonDocument<typeof settingsSchema>,
+    chosen: JsonDocument<typeof chosenSettingsSchema>,
     rules: SavedRules,
   ) {
     const { clock } = options;
@@ -67,7 +74,7 @@ export class Daemon {
     this.#lock = lock;
     this.#ledger = ledger;
     this.harnesses = harnesses;
-    this.settings = settings;
+    this.#chosen = chosen;
     this.rules = rules;
     this.startedAt = new Date(clock.now()).toISOString();
     this.publisher = new ViewPublisher(clock, () => buildView(this));
@@ -114,8 +121,8 @@ export class Daemon {
       harnesses = await options.createHarnesses(ledger);
       const opened = await JsonDocument.open({
         path: paths.settings,
-        schema: settingsSchema,
-        initial: defaultSettings,
+        schema: chosenSettingsSchema,
+        initial: {},
         clock,
         random,
       });
@@ -150,6 +157,21 @@ export class Daemon {
   get userAgent(): string {
     return `agent-runtime/${this.options.version}`;
   }
+  /** What a person chose, else what the configuration says. */
+  get settings(): Settings {
+    const { policy, answered_by } = this.options.config.interactions;
+    return settingsSchema.parse({ ...defaultSettings, policy, answered_by, ...this.#chosen.value });
+  }
+
+  /** @throws RuntimeError `storage`; the choice then holds until the next start. */
+  async choose(change: ChosenSettings): Promise<void> {
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const saved = this.#chosen.set({ ...this.#chosen.value, ...given });
+    for (const bound of this.bindings.values()) bound.policyChanged();
+    this.publisher.changed();
+    await saved;
+  }
+
   get paused(): boolean {
     return this.#paused;
   }
@@ -236,7 +258,7 @@ export class Daemon {
     await this.local?.close();
     await this.#control?.close();
     await this.#audit.flushed();
-    await this.settings.flushed().catch(() => undefined);
+    await this.#chosen.flushed().catch(() => undefined);
     await this.rules.flushed().catch(() => undefined);
     this.publisher.close();
     await this.#lock.release();

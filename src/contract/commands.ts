@@ -47,6 +47,10 @@ export const settingsSchema = z.object({
   start_minimised: z.boolean(),
   start_at_login: z.boolean(),
   keep_awake: z.boolean(),
+  /** What happens when an agent asks. From the next Turn on: a Turn keeps what it began with. */
+  policy: z.enum(['ask', 'accept_edits', 'unattended']),
+  /** Who may answer. From the next prompt on. */
+  answered_by: z.enum(['local', 'core', 'both']),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 export const defaultSettings: Settings = {
@@ -55,7 +59,13 @@ export const defaultSettings: Settings = {
   start_minimised: false,
   start_at_login: false,
   keep_awake: true,
+  policy: 'ask',
+  answered_by: 'both',
 };
+
+/** What is kept of them: what a person chose. The rest is as the configuration, or as above. */
+export const chosenSettingsSchema = settingsSchema.partial();
+export type ChosenSettings = z.infer<typeof chosenSettingsSchema>;
 
 const id = z.string().min(1).max(512);
 

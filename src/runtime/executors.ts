@@ -1,4 +1,4 @@
-import type { Executor, PrepareRequest } from '../harness/adapter.ts';
+import type { Executor, InteractionPolicy, PrepareRequest } from '../harness/adapter.ts';
 import { asError } from '../observe/errors.ts';
 import type { CloseResult } from '../ownership/owned.ts';
 import { unconfirmed } from '../ownership/owned.ts';
@@ -28,6 +28,8 @@ export class ExecutorRecord {
   readonly fingerprint: string;
   /** The declaration in force at admission; a later heartbeat adds nothing to it. */
   readonly offered: OfferedHarness;
+  /** It was prepared under this one and keeps it. */
+  readonly policy: InteractionPolicy;
   state: ExecutorState;
   native: Executor | null = null;
   nativeSessionId: string | null = null;
@@ -37,7 +39,7 @@ export class ExecutorRecord {
   returned: Promise<boolean> = Promise.resolve(true);
   /** Resolves when the preparation is over, including the close of a failed one. */
   preparation: Promise<Prepared> = Promise.resolve({ kind: 'ready' });
-  /** No Turn after the present one: it is closed as soon as its Run is over (`device_shutdown`). */
+  /** No Turn after the present one: it is closed as soon as its Run is over (`device_shutdown`, another policy). */
   retired = false;
   readonly abort = new AbortController();
   closing: Promise<CloseResult> | null = null;
@@ -52,6 +54,7 @@ export class ExecutorRecord {
     environmentId: string | null;
     fingerprint: string;
     offered: OfferedHarness;
+    policy: InteractionPolicy;
     state: ExecutorState;
   }) {
     this.id = init.id;
@@ -60,6 +63,7 @@ export class ExecutorRecord {
     this.environmentId = init.environmentId;
     this.fingerprint = init.fingerprint;
     this.offered = init.offered;
+    this.policy = init.policy;
     this.state = init.state;
   }
 }
@@ -117,6 +121,7 @@ export class Executors {
     const record = new ExecutorRecord({
       ...init,
       id: this.#ports.random.uuid(),
+      policy: request.policy,
       state: { state: 'preparing', by },
     });
     this.#records.set(record.sessionId, record);
@@ -146,6 +151,10 @@ export class Executors {
 
   /** A healthy Executor rests until it is used again, evicted as the least recently used, or its hour is over. */
   rest(record: ExecutorRecord): void {
+    if (record.retired) {
+      void this.close(record, 'invalidated');
+      return;
+    }
     const lease = ++this.#lease;
     if (!this.apply(record, { type: 'rest', lease, at: this.#ports.clock.monotonic() })) return;
     record.idleTimer = this.#ports.clock.after(

@@ -183,10 +183,10 @@ export class Interactions {
     }
     const permission = request.kind === 'permission';
     const id = `${permission ? 'perm' : 'ask'}_${this.#ports.random.hex(8)}`;
-    const { policy, answeredBy, timeoutMs } = this.#ports.interactions;
+    const { answeredBy, timeoutMs } = this.#ports.interactions;
     const limits = [timeoutMs, request.native.expiresInMs].filter((limit): limit is number => limit !== null);
     const expiresInMs = limits.length > 0 ? Math.min(...limits) : null;
-    const automatic = permission ? this.#automatic(run, request, policy) : null;
+    const automatic = permission ? this.#automatic(run, request) : null;
     const interaction: Interaction = {
       id,
       run,
@@ -229,8 +229,8 @@ export class Interactions {
   #automatic(
     run: Run,
     request: InteractionRequest,
-    policy: string,
   ): { readonly by: 'policy' | 'rule'; readonly detail: string | null } | null {
+    const { policy } = run.executor;
     if (policy === 'unattended') return { by: 'policy', detail: null };
     const asked = this.#asked(run, request);
     if (!asked) return null;

@@ -315,6 +315,15 @@ export class Router {
     }
   }
 
+  /** What agents are allowed has changed: each is prepared anew for its next Turn, and none is broken off. */
+  policyChanged(): void {
+    for (const record of this.#executors.all) {
+      if (record.policy === this.#ports.interactions.policy) continue;
+      record.retired = true;
+      if (record.state.state === 'idle') void this.#executors.close(record, 'invalidated');
+    }
+  }
+
   #createRun(init: RunInit): Run {
     const host: RunHost = {
       ports: this.#ports,

@@ -398,7 +398,7 @@ async function again(
 ): Promise<void> {
   try {
     const { daemon, desk } = await soon(start(root, keychain), 'the later start', 12_000);
-    const { theme } = daemon.settings.value;
+    const { theme } = daemon.settings;
     if (!known.settings.includes(theme)) problems.push(`the later start reads the theme ${theme}`);
     const kept = await desk.store?.get(secretAccount);
     if (kept && desk.store?.backend === 'file' && (kept.kind !== 'ok' || kept.value !== secret))

@@ -38,6 +38,12 @@ export class RouterBed {
   readonly harness = new ControlledHarness();
   readonly sent: SentFrame[] = [];
   readonly facts: RuntimeFact[] = [];
+  /** A person may change them while it runs. */
+  readonly interactions: { -readonly [K in keyof InteractionSettings]: InteractionSettings[K] } = {
+    policy: 'ask',
+    answeredBy: 'both',
+    timeoutMs: null,
+  };
   readonly router: Router;
   paused = false;
   /** Suspension ids the link was told to park with, or `failed`. */
@@ -53,6 +59,7 @@ export class RouterBed {
       workspace?: WorkspaceService;
     } = {},
   ) {
+    Object.assign(this.interactions, options.interactions);
     const sender: Sender = {
       send: (frame) => this.#send(frame),
       stream: async (frame) => {
@@ -73,7 +80,7 @@ export class RouterBed {
         harness: (kind) =>
           kind === this.harness.kind ? { adapter: this.harness, probe: this.harness.offer() } : null,
         stateDir: (sessionId) => Promise.resolve(`/state/${sessionId}`),
-        interactions: { policy: 'ask', answeredBy: 'both', timeoutMs: null, ...options.interactions },
+        interactions: this.interactions,
         executorIdleMs: 60 * 60_000,
         paused: () => this.paused,
         workspace: options.workspace ?? null,

@@ -4,9 +4,10 @@ import { t } from '../../i18n/t.ts';
 import { mark } from '../../select/mark.ts';
 import { agentName } from '../../select/prompt-queue.ts';
 import { at, moment, span } from '../../select/time-words.ts';
-import { useAct, useNow, useServices, useView } from '../../services.ts';
+import { useAct, useNow, useServices, useSettings, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 import { VisibleText } from '../../ui/visible-text.tsx';
 
@@ -33,6 +34,7 @@ export function RulesTab(): ReactElement {
           <RuleRow key={rule.id} rule={rule} />
         ))}
       </ul>
+      <AskingRows />
       {removing ? (
         <Dialog
           title={t('rules.remove_all.title', { count })}
@@ -45,6 +47,102 @@ export function RulesTab(): ReactElement {
     </>
   );
 }
+
+const policies = ['ask', 'accept_edits', 'unattended'] as const;
+const answerers = ['both', 'local', 'core'] as const;
+
+/** Who decides where no rule does. That nobody is asked takes a second word. */
+function AskingRows(): ReactElement {
+  const { settings } = useServices();
+  const act = useAct();
+  const current = useSettings();
+  const [unasked, setUnasked] = useState(false);
+  return (
+    <ul className="card list after-list">
+      <ChoiceRow
+        id="set-policy"
+        text="rules.policy"
+        choices={policies}
+        value={current?.policy ?? null}
+        onChoose={(policy) =>
+          policy === 'unattended' ? setUnasked(true) : act(() => settings.change({ policy }))
+        }
+      />
+      <ChoiceRow
+        id="set-answered-by"
+        text="rules.answered_by"
+        choices={answerers}
+        value={current?.answered_by ?? null}
+        onChoose={(answered_by) => act(() => settings.change({ answered_by }))}
+      />
+      {unasked ? (
+        <Dialog
+          title={t('rules.policy.sure')}
+          text={t('rules.policy.sure.text')}
+          act={t('rules.policy.unattended')}
+          onAct={() => act(() => settings.change({ policy: 'unattended' }))}
+          onClose={() => setUnasked(false)}
+        />
+      ) : null}
+    </ul>
+  );
+}
+
+function ChoiceRow<P extends 'rules.policy' | 'rules.answered_by', C extends ChoicesOf[P]>({
+  id,
+  text,
+  choices,
+  value,
+  onChoose,
+}: {
+  readonly id: string;
+  readonly text: P;
+  readonly choices: readonly C[];
+  readonly value: C | null;
+  readonly onChoose: (choice: C) => void;
+}): ReactElement {
+  return (
+    <li className="set">
+      <div className="t">
+        <b id={id}>{t(text)}</b>
+        <p id={`${id}-text`}>{t(`${text}.text`)}</p>
+      </div>
+      <span className="selectbox">
+        <select
+          className="select"
+          aria-labelledby={id}
+          aria-describedby={`${id}-text`}
+          disabled={value === null}
+          value={value ?? ''}
+          onChange={(event) => {
+            const chosen = choices.find((choice) => choice === event.target.value);
+            if (chosen !== undefined && chosen !== value) onChoose(chosen);
+          }}
+        >
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {t(choiceTexts[choice])}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" size={12} />
+      </span>
+    </li>
+  );
+}
+
+interface ChoicesOf {
+  readonly 'rules.policy': (typeof policies)[number];
+  readonly 'rules.answered_by': (typeof answerers)[number];
+}
+const choiceTexts = {
+  ask: 'rules.policy.ask',
+  accept_edits: 'rules.policy.accept_edits',
+  unattended: 'rules.policy.unattended',
+  both: 'rules.answered_by.both',
+  local: 'rules.answered_by.local',
+  core: 'rules.answered_by.core',
+} as const;
 
 function RuleRow({ rule }: { readonly rule: Rule }): ReactElement {
   const now = useNow();

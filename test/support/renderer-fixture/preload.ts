@@ -20,6 +20,8 @@ const fixture = standIn(scenario, {
   start_minimised: false,
   start_at_login: true,
   keep_awake: false,
+  policy: 'ask',
+  answered_by: 'both',
 });
 if (window.location.hash === '')
   window.history.replaceState(null, '', window.location.search + scenario.hash);

@@ -86,3 +86,28 @@ describe('the list of rules', () => {
     expect(document.body.textContent).toContain('No rules. You are asked each time.');
   });
 });
+
+describe('who decides where no rule does', () => {
+  const choose = (label: string, value: string): Promise<void> =>
+    act(async () => void fireEvent.change(screen.getByLabelText(label), { target: { value } }));
+
+  test('is chosen from the words of the design, and never asking takes a second word', async () => {
+    const window = await renderWindow(scenario('settings-rules'));
+    const changes = () =>
+      window.calls.filter(({ name }) => name === 'settings.set').map(({ request }) => request);
+    await choose('When an agent asks', 'accept_edits');
+    await choose('Who may answer', 'local');
+    expect(changes()).toEqual([{ policy: 'accept_edits' }, { answered_by: 'local' }]);
+    await choose('When an agent asks', 'unattended');
+    expect(changes()).toHaveLength(2);
+    await press('Go back');
+    expect(changes()).toHaveLength(2);
+    await choose('When an agent asks', 'unattended');
+    await press('Never ask');
+    expect(changes()).toEqual([
+      { policy: 'accept_edits' },
+      { answered_by: 'local' },
+      { policy: 'unattended' },
+    ]);
+  });
+});

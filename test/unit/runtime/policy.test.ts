@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { NativePermission } from '../../../src/harness/adapter.ts';
+import { settle } from '../../support/fake-clock.ts';
+import { RouterBed } from '../../support/router-bed.ts';
+
+const permission: NativePermission = {
+  key: 'k1',
+  tool: 'Bash',
+  title: 'npm test',
+  reason: null,
+  subject: { kind: 'command', command: 'npm test', cwd: '/w' },
+  payload: {},
+  expiresInMs: null,
+};
+const policies = (bed: RouterBed): string[] => bed.harness.prepared.map(({ policy }) => policy);
+const ask = async (bed: RouterBed): Promise<void> => {
+  await bed.harness.last.output.emit({ type: 'permission', request: permission });
+  await settle();
+};
+const opened = (bed: RouterBed): number =>
+  bed.facts.filter((fact) => fact.type === 'interaction_opened').length;
+
+describe('a policy that a person changes', () => {
+  test('does not reach into a Turn that runs, which keeps what it began with', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    bed.interactions.policy = 'unattended';
+    bed.router.policyChanged();
+    await ask(bed);
+    expect(opened(bed)).toBe(1);
+    expect(bed.harness.last.permissions).toEqual([]);
+  });
+
+  test('is that of the next Turn: the Executor of the last one is closed after it, not broken off', async () => {
+    const bed = new RouterBed({ interactions: { policy: 'unattended' } });
+    await bed.startRun();
+    bed.interactions.policy = 'ask';
+    bed.router.policyChanged();
+    expect(bed.router.usage).toEqual({ active: 1, idle: 0, total: 1 });
+    await bed.harness.last.finish('done');
+    await settle();
+    expect(bed.router.usage).toEqual({ active: 0, idle: 0, total: 0 });
+    await bed.startRun('next', 'prepare-next');
+    expect(policies(bed)).toEqual(['unattended', 'ask']);
+    await ask(bed);
+    expect(opened(bed)).toBe(1);
+  });
+
+  test('closes what waits idle, and leaves it where nothing changed', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    await bed.harness.last.finish('done');
+    await settle();
+    bed.router.policyChanged();
+    await settle();
+    expect(bed.router.usage.idle).toBe(1);
+    bed.interactions.policy = 'accept_edits';
+    bed.router.policyChanged();
+    await settle();
+    expect(bed.router.usage).toEqual({ active: 0, idle: 0, total: 0 });
+  });
+});
