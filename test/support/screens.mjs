@@ -3,19 +3,16 @@
  * Pictures of the window: opens the built renderer with a stand-in for the daemon in a real engine and saves each
  * screen, light and dark, at the default size, the least size and 200 % zoom, into test-results/screens/.
  *
- *   node test/support/screens.mjs [name ...] [--sizes=1080,720,zoom] [--themes=light,dark]
+ *   node test/support/screens.mjs [name ...] [--sizes=1080,720,zoom] [--themes=light,dark] [--language=en|de]
  *
  * Needs a display; without one it starts itself again under xvfb-run. Fails on any error in the page's console, so a
  * breach of the page's own content policy fails it too.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { _electron } from '@playwright/test';
-import { build } from 'esbuild';
-import { bundleRenderer } from '../../build/bundle-renderer.mjs';
+import { launchFixture } from './renderer-fixture/launch.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
@@ -53,6 +50,7 @@ const sizes = [
   { name: 'least-zoom200', width: 720, height: 520, zoom: 2 },
 ].filter((size) => option('sizes', ['1080', '720', 'zoom200', 'least-zoom200']).includes(size.name));
 const themes = option('themes', ['light', 'dark']);
+const [language] = option('language', ['en']);
 
 /** What is done to a screen before its picture. */
 const steps = {
@@ -198,75 +196,20 @@ const wanted = [
   ...Object.entries(steps).map(([name, step]) => ({ name, ...step })),
 ].filter((picture) => names.length === 0 || names.includes(picture.name));
 
-const work = mkdtempSync(join(tmpdir(), 'screens-'));
 mkdirSync(out, { recursive: true });
-await bundleRenderer({ outdir: join(work, 'renderer') });
-await build({
-  entryPoints: [join(here, 'renderer-fixture/preload.ts')],
-  outfile: join(work, 'preload.cjs'),
-  bundle: true,
-  format: 'iife',
-  target: 'chrome108',
-  logLevel: 'warning',
-});
-
-const electron =
-  process.env.ELECTRON_OVERRIDE_DIST_PATH ??
-  execFileSync('python3', [join(here, 'electron-dist'), '--deps'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  }).trim();
-const app = await _electron.launch({
-  executablePath: join(electron, 'electron'),
-  args: [
-    join(here, 'renderer-fixture/main.cjs'),
-    `--user-data-dir=${join(work, 'profile')}`,
-    join(work, 'renderer'),
-    join(work, 'preload.cjs'),
-  ],
-});
-const errors = [];
+const fixture = await launchFixture();
+const { page, errors } = fixture;
 let taken = 0;
 try {
-  const page = await app.firstWindow();
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
-  const window = await app.browserWindow(page);
   for (const size of sizes) {
-    await window.evaluate((shell, to) => {
-      shell.setContentSize(to.width, to.height);
-      shell.webContents.setZoomFactor(to.zoom);
-    }, size);
+    await fixture.size(size);
     for (const theme of themes) {
       for (const picture of wanted) {
         const before = errors.length;
-        await page.goto(`app://agent-runtime/index.html?scenario=${picture.scenario}&theme=${theme}`);
-        await page
-          .locator('.side')
-          .waitFor({ timeout: 5_000 })
-          .catch((error) => {
-            console.error(errors.join('\n'));
-            throw error;
-          });
-        await page.evaluate(() => {
-          if (globalThis.scenario.closed) {
-            globalThis.fixture.close();
-            void globalThis.agentRuntime.command('view.get', {}).catch(() => {});
-            document
-              .querySelector('.side-foot button')
-              ?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-          }
-          if (globalThis.scenario.then) globalThis.fixture.publish(globalThis.scenario.then);
-        });
+        await fixture.show(picture.scenario, { theme, language });
         await picture.run(page);
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 250))));
-        // The shell's own capture: a picture by the driver does not know about zoom and would be cut.
-        const png = await window.evaluate(async (shell) =>
-          (await shell.webContents.capturePage()).toPNG().toString('base64'),
-        );
-        writeFileSync(join(out, `${picture.name}-${size.name}-${theme}.png`), Buffer.from(png, 'base64'));
+        writeFileSync(join(out, `${picture.name}-${size.name}-${theme}.png`), await fixture.picture());
         taken += 1;
         if (errors.length > before)
           console.error(`${picture.name} (${size.name}, ${theme}): ${errors.slice(before).join('\n')}`);
@@ -274,8 +217,7 @@ try {
     }
   }
 } finally {
-  await app.close();
-  rmSync(work, { recursive: true, force: true });
+  await fixture.close();
 }
 console.log(`${taken} pictures in test-results/screens`);
 if (errors.length > 0) process.exit(1);
