@@ -5,14 +5,35 @@ export type QuitChoice = 'now' | 'after_turns' | 'stay';
 
 const turnsWord = (count: number): string => (count === 1 ? '1 Turn' : `${count} Turns`);
 
-/** Asks before open work is ended. Nothing open: nothing to ask. */
-export async function askQuit(view: View, parent: BrowserWindow | null): Promise<QuitChoice> {
+/** What would be ended, by agent and binding: the words of a Turn are not ours to show in our own dialogue. */
+export function openWork(view: View): string {
+  const lines = view.turns.map((turn) => {
+    const binding = view.bindings.find(({ name }) => name === turn.binding);
+    const agent = binding?.harnesses.find(({ kind }) => kind === turn.harness)?.name ?? turn.harness;
+    return `${agent} in ${turn.binding}`;
+  });
+  const shown = lines.length > 6 ? [...lines.slice(0, 5), `and ${lines.length - 5} more`] : lines;
+  return shown.join('\n');
+}
+
+const detailOf = (view: View): string =>
+  `${openWork(view)}\n\nTheir work up to here stays in the folder. Each is shown until its end is confirmed.`;
+
+let asking: Promise<QuitChoice> | null = null;
+
+/** Asks before open work is ended. Nothing open: nothing to ask. Asked again while it asks: the same question. */
+export function askQuit(view: View, parent: BrowserWindow | null): Promise<QuitChoice> {
+  asking ??= ask(view, parent).finally(() => (asking = null));
+  return asking;
+}
+
+async function ask(view: View, parent: BrowserWindow | null): Promise<QuitChoice> {
   const open = view.turns.length;
   if (open === 0) return 'now';
   const options = {
     type: 'none' as const,
     message: `End ${turnsWord(open)} now?`,
-    detail: 'Their work up to here stays in the folder. Each is shown until its end is confirmed.',
+    detail: detailOf(view),
     buttons: [`End ${turnsWord(open)} and quit`, 'Quit after they have ended', 'Go back'],
     defaultId: 2,
     cancelId: 2,
@@ -31,7 +52,7 @@ export async function askStopNow(view: View, parent: BrowserWindow | null): Prom
   const options = {
     type: 'none' as const,
     message: `End ${turnsWord(open)} now?`,
-    detail: 'Their work up to here stays in the folder. Each is shown until its end is confirmed.',
+    detail: detailOf(view),
     buttons: [`End ${turnsWord(open)}`, 'Go back'],
     defaultId: 1,
     cancelId: 1,

@@ -39,9 +39,17 @@ export class DesktopBed {
     this.window = init.window;
   }
 
-  /** `claude`: the real Claude Code on a scripted model; else only the demo. */
+  /**
+   * `claude`: the real Claude Code on a scripted model; else only the demo. `stubborn`: started by a script that ends
+   * by itself never and takes no signal that can be refused, beside a child that left its group and session.
+   */
   static async open(
-    options: { claude?: boolean; args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+    options: {
+      claude?: boolean;
+      stubborn?: boolean;
+      args?: readonly string[];
+      env?: Readonly<Record<string, string>>;
+    } = {},
   ): Promise<DesktopBed> {
     const home = await mkdtemp(join(tmpdir(), 'agent-runtime-e2e-'));
     const stateDir = join(home, 'state');
@@ -54,7 +62,7 @@ export class DesktopBed {
       harnesses.push({
         kind: 'claude_sdk',
         adapter: 'claude-code',
-        command: await claudeProgram(),
+        command: options.stubborn ? await stubbornProgram(home) : await claudeProgram(),
         env: {
           ANTHROPIC_BASE_URL: model.url,
           ANTHROPIC_API_KEY: 'dummy-key-for-tests',
@@ -120,14 +128,14 @@ export class DesktopBed {
     return receipt.enrollment.device_id;
   }
 
-  /** Chooses this button in every message box from now on. Returns what was asked since. */
+  /** Chooses this button in every message box from now on, or goes back. Returns what was asked since. */
   async answerDialogs(button: string): Promise<() => Promise<string[]>> {
     await this.app.evaluate(({ dialog }, wanted) => {
       const asked: string[] = [];
       Object.assign(globalThis, { askedByDialogs: asked });
       dialog.showMessageBox = (...args: unknown[]) => {
         const options = args.at(-1) as Electron.MessageBoxOptions;
-        asked.push(options.message);
+        asked.push(`${options.message}\n${options.detail ?? ''}`);
         const response = options.buttons?.findIndex((label) => label.startsWith(wanted)) ?? -1;
         return Promise.resolve({
           response: response < 0 ? (options.cancelId ?? 0) : response,
@@ -177,6 +185,26 @@ export class DesktopBed {
     await this.model?.close();
     await rm(this.home, { recursive: true, force: true });
   }
+}
+
+/** Seconds that only this test sleeps, to tell its processes from others. */
+export const stubbornSleep = { inside: '864201', escaped: '864202' } as const;
+
+async function stubbornProgram(home: string): Promise<string> {
+  const path = join(home, 'stubborn.sh');
+  const claude = await claudeProgram();
+  const script = [
+    '#!/bin/sh',
+    // A look at its version or its sign-in is no start.
+    `case " $* " in *" --input-format "*) ;; *) exec "${claude}" "$@" ;; esac`,
+    "trap '' TERM HUP INT",
+    `setsid sleep ${stubbornSleep.escaped} </dev/null >/dev/null 2>&1 &`,
+    `"${claude}" "$@"`,
+    `while :; do sleep ${stubbornSleep.inside}; done`,
+    '',
+  ];
+  await writeFile(path, script.join('\n'), { mode: 0o700 });
+  return path;
 }
 
 /** The few members of the view that the tests look at; the whole is checked by the product's own schema. */
