@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from '@playwright/test';
 import { DesktopSession } from '../support/desktop-session.ts';
-import { DesktopBed, until } from './app.ts';
+import { DesktopBed, stubbornSleep, until } from './app.ts';
 import { running, stuck } from './stuck-command.ts';
 
 async function waitForPrompt(bed: DesktopBed): Promise<string> {
@@ -26,23 +26,95 @@ test('closing the window keeps the Runtime, and a second start brings it back', 
   }
 });
 
-test('a killed renderer loses nothing: the prompt is still there', async () => {
-  const bed = await DesktopBed.open({ claude: true });
+test('killed page, GPU and network processes lose nothing and decide nothing; the window comes back', async () => {
+  const desktop = await DesktopSession.start();
+  const bed = await DesktopBed.open({ claude: true, env: desktop.env });
   try {
     bed.model?.setScenario(stuck);
     await bed.startTurn('Run something');
     const id = await waitForPrompt(bed);
-    await bed.app.evaluate(({ webContents }) =>
-      webContents.getAllWebContents()[0]?.forcefullyCrashRenderer(),
-    );
-    await expect.poll(async () => bed.app.windows().length).toBeGreaterThan(0);
-    expect((await bed.view()).interactions[0]?.id).toBe(id);
+    const kill = (type: string): Promise<boolean> =>
+      bed.app.evaluate(({ app }, wanted) => {
+        const found = app.getAppMetrics().find((metric) => metric.type === wanted);
+        if (found) process.kill(found.pid, 'SIGKILL');
+        return found !== undefined;
+      }, type);
+    const shows = (): Promise<boolean> =>
+      bed.app.evaluate(async ({ webContents }) => {
+        const [contents] = webContents.getAllWebContents();
+        if (!contents || contents.isCrashed() || contents.isLoading()) return false;
+        // A page that dies while it is asked never answers.
+        const text: unknown = await Promise.race([
+          contents.executeJavaScript('document.body.innerText'),
+          new Promise((done) => setTimeout(done, 500)),
+        ]);
+        return String(text).includes('1 prompt needs you');
+      });
+    expect(await kill('GPU')).toBe(true);
+    expect(await kill('Utility')).toBe(true);
+    await expect.poll(shows).toBe(true);
+    expect(await kill('Tab')).toBe(true);
+    await expect.poll(shows).toBe(true);
+    expect((await bed.view()).interactions.map((prompt) => prompt.id)).toEqual([id]);
+
+    // A page that dies again and again is given up; the way back is the tray.
+    const windows = (): Promise<number> =>
+      bed.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
+    for (let crash = 0; crash < 3; crash += 1) {
+      await kill('Tab');
+      if (crash < 2) await expect.poll(shows).toBe(true);
+    }
+    await expect.poll(windows).toBe(0);
+    await desktop.panel.click();
+    await expect.poll(shows).toBe(true);
+    expect((await bed.view()).interactions.map((prompt) => prompt.id)).toEqual([id]);
+    expect((await bed.view()).history).toEqual([]);
     expect((await bed.cli('answer', id, '--deny')).code).toBe(0);
     await expect
       .poll(async () => (await bed.view()).history.some((entry) => entry.outcome === 'denied'))
       .toBe(true);
   } finally {
     await bed.close();
+    await desktop.close();
+  }
+});
+
+test('quit with an agent that refuses to end: it says what it ends, ends also what escaped, and the next start finds nothing', async () => {
+  const desktop = await DesktopSession.start();
+  const bed = await DesktopBed.open({ claude: true, stubborn: true, env: desktop.env });
+  const left = (): boolean => Object.values(stubbornSleep).some((seconds) => running(`sleep ${seconds}`));
+  try {
+    bed.model?.setScenario(stuck);
+    await bed.startTurn('Run something');
+    await bed.cli('answer', await waitForPrompt(bed), '--allow');
+    await until(async () => (running('sleep 1000') ? true : null), 'the command');
+    expect(left()).toBe(true);
+
+    const asked = await bed.answerDialogs('Go back');
+    await desktop.panel.choose('Quit');
+    await expect.poll(asked).toHaveLength(1);
+    expect((await asked())[0]).toMatch(/^End 1 Turn now\?\nClaude Code in local\n/);
+    expect((await bed.view()).turns).toHaveLength(1);
+
+    await bed.answerDialogs('End 1 Turn and quit');
+    const gone = new Promise<number | null>((done) => bed.process.once('exit', (code) => done(code)));
+    const from = performance.now();
+    await desktop.panel.choose('Quit');
+    expect(await gone).toBe(0);
+    process.stdout.write(`    gone after ${Math.round((performance.now() - from) / 100) / 10} s\n`);
+    expect(left()).toBe(false);
+    expect(running('sleep 1000')).toBe(false);
+
+    await bed.reopen();
+    const view = await bed.view();
+    expect(view.cleanup).toEqual([]);
+    expect(view.history.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+      ['permission', 'allowed'],
+      ['turn', 'unknown'],
+    ]);
+  } finally {
+    await bed.close();
+    await desktop.close();
   }
 });
 
