@@ -1,4 +1,4 @@
-import { useEffect, useRef, type ReactElement } from 'react';
+import { useEffect, useRef, useSyncExternalStore, type ReactElement } from 'react';
 import { DoctorScreen } from './features/doctor/doctor-screen.tsx';
 import { EnrolScreen } from './features/enrol/enrol-screen.tsx';
 import { HistoryScreen } from './features/history/history-screen.tsx';
@@ -22,9 +22,11 @@ import { BrandMark } from './ui/icon.tsx';
 
 /** The window: a projection of the latest view. It computes nothing that the daemon owns. */
 export function App({ services }: { readonly services: Services }): ReactElement {
+  const language = useSyncExternalStore(services.settings.subscribe, services.settings.language);
   return (
     <ServicesContext value={services}>
-      <Frame />
+      {/* Drawn anew in another language: no part may keep a text of the former one. */}
+      <Frame key={language} />
     </ServicesContext>
   );
 }

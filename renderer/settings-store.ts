@@ -1,25 +1,48 @@
 import { defaultSettings, type FrontEnd, type Settings } from '../src/contract/commands.ts';
+import { catalogues } from './i18n/catalogues.ts';
+import { setCatalogue } from './i18n/t.ts';
+import {
+  keepLanguage,
+  keptLanguage,
+  languageOf,
+  paintLanguage,
+  type Language,
+  type LanguageChoice,
+} from './language.ts';
 import { Signal } from './store.ts';
 import { keepTheme, keptTheme, paintTheme, type Theme } from './theme.ts';
 
-/** The settings of the daemon, and the theme of this page that follows them. */
+/** The settings of the daemon, and the theme and language of this page that follow them. */
 export class SettingsStore extends Signal {
   readonly #link: FrontEnd;
   readonly #page: Window;
   #settings: Settings | null = null;
+  #language: Language;
 
   constructor(link: FrontEnd, page: Window) {
     super();
     this.#link = link;
     this.#page = page;
+    this.#language = this.#speak();
     page
       .matchMedia('(prefers-color-scheme: dark)')
       .addEventListener('change', () => paintTheme(page, this.theme));
+    page.addEventListener('languagechange', () => {
+      this.#language = this.#speak();
+      this.notify();
+    });
   }
   readonly get = (): Settings | null => this.#settings;
 
+  /** The language that all texts are drawn in now. */
+  readonly language = (): Language => this.#language;
+
   get theme(): Theme {
     return this.#settings?.theme ?? keptTheme(this.#page);
+  }
+
+  get languageChoice(): LanguageChoice {
+    return this.#settings?.language ?? keptLanguage(this.#page);
   }
 
   async load(): Promise<void> {
@@ -42,6 +65,16 @@ export class SettingsStore extends Signal {
     this.#settings = settings;
     keepTheme(this.#page, settings.theme);
     paintTheme(this.#page, settings.theme);
+    keepLanguage(this.#page, settings.language);
+    this.#language = this.#speak();
     this.notify();
+  }
+
+  #speak(): Language {
+    const language = languageOf(this.#page, this.languageChoice);
+    const { tag, texts } = catalogues[language];
+    setCatalogue(tag, texts);
+    paintLanguage(this.#page, language);
+    return language;
   }
 }

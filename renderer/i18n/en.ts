@@ -357,6 +357,10 @@ export const en = {
   'settings.notify.text': '“billing-service needs you. A command waits for your answer.”',
   'settings.notify.none':
     'Where the system shows no notifications, the tray icon and this window still show what needs you.',
+  'settings.language': 'Language',
+  'settings.language.system': 'As the system',
+  'settings.language.en': 'English',
+  'settings.language.de': 'Deutsch',
   'settings.theme': 'Theme',
   'settings.theme.system': 'As the system',
   'settings.theme.light': 'Light',

@@ -49,3 +49,9 @@ export function textParts(
 }
 
 export const number = (value: number): string => new Intl.NumberFormat(language).format(value);
+
+/** With exactly `digits` behind the mark: 3.8 or 3,8. */
+export const decimal = (value: number, digits: number): string =>
+  new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
+    value,
+  );

@@ -1,5 +1,5 @@
 import type { BindingView, FileChange, InteractionView } from '../../src/contract/view.ts';
-import { t } from '../i18n/t.ts';
+import { currentLanguage, t } from '../i18n/t.ts';
 import { commandLines, hiddenCharacters, isChained, showHidden, type HiddenCharacters } from './code-text.ts';
 import { parseDiff, type ParsedDiff } from './diff-rows.ts';
 import { hostName, type HostName } from './host-name.ts';
@@ -86,16 +86,17 @@ const none: HiddenCharacters = { count: 0, codes: [], turns: false };
 
 const shapes = new WeakMap<
   InteractionView,
-  { readonly workspace: string | null; readonly shape: PromptShape }
+  { readonly workspace: string | null; readonly language: string; readonly shape: PromptShape }
 >();
 
 /** Computed once for each snapshot of an interaction: a large diff is not parsed again every second. */
 export function promptShape(interaction: InteractionView, binding: BindingView | undefined): PromptShape {
   const workspace = binding?.workspace ?? null;
   const known = shapes.get(interaction);
-  if (known && known.workspace === workspace) return known.shape;
+  const language = currentLanguage();
+  if (known?.workspace === workspace && known.language === language) return known.shape;
   const shape = compute(interaction, workspace);
-  shapes.set(interaction, { workspace, shape });
+  shapes.set(interaction, { workspace, language, shape });
   return shape;
 }
 

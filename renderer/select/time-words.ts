@@ -1,4 +1,4 @@
-import { currentLanguage, t } from '../i18n/t.ts';
+import { currentLanguage, decimal, t } from '../i18n/t.ts';
 
 /** How times and durations are written: 14:31 today, else "Friday 14:31"; 4:12 counted; "2 s", "6 min" in a sentence. */
 const second = 1_000;
@@ -71,4 +71,4 @@ export function span(ms: number): string {
 
 /** "0.1 s", "3.8 s", "1:04": how long one tool call took. */
 export const took = (ms: number): string =>
-  ms < minute ? t('time.took', { seconds: (Math.round(ms / 100) / 10).toFixed(1) }) : counted(ms);
+  ms < minute ? t('time.took', { seconds: decimal(ms / 1_000, 1) }) : counted(ms);

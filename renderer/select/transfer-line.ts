@@ -1,5 +1,5 @@
 import type { TransferView } from '../../src/contract/view.ts';
-import { t } from '../i18n/t.ts';
+import { decimal, t } from '../i18n/t.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, counted } from './time-words.ts';
 
@@ -42,5 +42,5 @@ function sizes({ bytes, total }: TransferView): string | null {
 /** 12 kB, 3.4 MB. */
 function size(bytes: number): string {
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : [bytes / 1e6, 'MB'];
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+  return `${decimal(value, value < 10 ? 1 : 0)} ${unit}`;
 }

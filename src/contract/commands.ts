@@ -43,6 +43,7 @@ export const turnSummarySchema = z.object({
 
 export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
+  language: z.enum(['system', 'en', 'de']),
   notifications: z.boolean(),
   start_minimised: z.boolean(),
   start_at_login: z.boolean(),
@@ -55,6 +56,7 @@ export const settingsSchema = z.object({
 export type Settings = z.infer<typeof settingsSchema>;
 export const defaultSettings: Settings = {
   theme: 'system',
+  language: 'system',
   notifications: true,
   start_minimised: false,
   start_at_login: false,

@@ -1,6 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { Settings } from '../../../src/contract/commands.ts';
 import { t, type TextKey } from '../../i18n/t.ts';
+import { languages } from '../../language.ts';
 import { runtimeFoot } from '../../select/overview.ts';
 import { useAct, useNow, useServices, useSettings, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
@@ -62,6 +63,7 @@ export function GeneralTab(): ReactElement {
   return (
     <>
       <ul className="card list">
+        <LanguageRow />
         <li className="set">
           <div className="t">
             <b id="set-theme">{t('settings.theme')}</b>
@@ -96,6 +98,43 @@ export function GeneralTab(): ReactElement {
       <h2 className="tab-head">{t('settings.work')}</h2>
       <WorkRows />
     </>
+  );
+}
+
+const languageChoices = ['system', ...languages] as const;
+
+function LanguageRow(): ReactElement {
+  const { settings } = useServices();
+  const act = useAct();
+  const current = useSettings();
+  return (
+    <li className="set">
+      <div className="t">
+        <b id="set-language">{t('settings.language')}</b>
+      </div>
+      <span className="selectbox">
+        <select
+          className="select"
+          id="select-language"
+          aria-labelledby="set-language"
+          value={current?.language ?? settings.languageChoice}
+          onChange={(event) => {
+            const language = languageChoices.find((one) => one === event.target.value);
+            if (language === undefined) return;
+            act(() => settings.change({ language }));
+            // The whole window is drawn anew, this field too: the keyboard stays where it was.
+            requestAnimationFrame(() => document.getElementById('select-language')?.focus());
+          }}
+        >
+          {languageChoices.map((language) => (
+            <option key={language} value={language} lang={language === 'system' ? undefined : language}>
+              {t(`settings.language.${language}`)}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" size={12} />
+      </span>
+    </li>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { HistoryEntry, InteractionView, TurnView, UsageView } from '../../../src/contract/view.ts';
-import { number, t } from '../../i18n/t.ts';
+import { decimal, number, t } from '../../i18n/t.ts';
 import { mark } from '../../select/mark.ts';
 import { timeline } from '../../select/timeline.ts';
 import { at, moment } from '../../select/time-words.ts';
@@ -152,7 +152,7 @@ function Usage({ usage }: { readonly usage: UsageView | null }): ReactElement {
       <Line label={t('usage.output')}>{reported(usage?.output_tokens, number)}</Line>
       {reasoning === null ? null : <Line label={t('usage.reasoning')}>{number(reasoning)}</Line>}
       <Line label={t('usage.cost')}>
-        {reported(usage?.cost_usd, (cost) => t('usage.usd', { cost: cost.toFixed(cost < 0.1 ? 4 : 2) }))}
+        {reported(usage?.cost_usd, (cost) => t('usage.usd', { cost: decimal(cost, cost < 0.1 ? 4 : 2) }))}
       </Line>
     </dl>
   );

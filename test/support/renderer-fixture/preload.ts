@@ -10,12 +10,15 @@ const scenario = scenarios[asked.get('scenario') ?? 'home'];
 if (scenario === undefined) throw new Error('no such scenario');
 
 const theme = asked.get('theme') === 'dark' ? 'dark' : 'light';
+const language = asked.get('language') === 'de' ? 'de' : 'en';
 const start = performance.now();
 Date.now = () => now + (performance.now() - start);
 window.localStorage.setItem('agent-runtime.theme', theme);
+window.localStorage.setItem('agent-runtime.language', language);
 
 const fixture = standIn(scenario, {
   theme,
+  language,
   notifications: true,
   start_minimised: false,
   start_at_login: true,

@@ -432,6 +432,25 @@ describe('what the person can do elsewhere', () => {
     expect(document.documentElement.dataset['theme']).toBe('dark');
   });
 
+  test('another language is spoken at once, kept for the next first paint, and keeps the place', async () => {
+    const window = await open({}, '#/settings/general');
+    const choose = (value: string): Promise<void> =>
+      act(async () => {
+        fireEvent.change(document.querySelector('#select-language') ?? document, { target: { value } });
+        await new Promise(requestAnimationFrame);
+      });
+    await choose('de');
+    expect(called(window, 'settings.set')).toEqual([{ language: 'de' }]);
+    expect(screen.getByRole('heading', { name: 'Einstellungen' })).toBeTruthy();
+    expect(document.documentElement.lang).toBe('de');
+    expect(localStorage.getItem('agent-runtime.language')).toBe('de');
+    expect(document.activeElement?.id).toBe('select-language');
+    expect(document.title).toContain('Einstellungen');
+    await choose('system');
+    expect(screen.getByRole('heading', { name: 'Settings' })).toBeTruthy();
+    expect(document.documentElement.lang).toBe('en');
+  });
+
   test('the choices without a credential store', async () => {
     const window = await renderWindow(scenarios['home-states'] ?? { view: view(), hash: '' });
     await press('Keep it in memory for this run…');

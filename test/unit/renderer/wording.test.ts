@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { de } from '../../../renderer/i18n/de.ts';
 import { en } from '../../../renderer/i18n/en.ts';
-import { t, textParts, type Text } from '../../../renderer/i18n/t.ts';
+import { catalogues } from '../../../renderer/i18n/catalogues.ts';
+import { setCatalogue, t, textParts, type Text } from '../../../renderer/i18n/t.ts';
+import { moment, took } from '../../../renderer/select/time-words.ts';
 
+const flat = (catalogue: Readonly<Record<string, Text>>): readonly (readonly [string, string])[] =>
+  Object.entries(catalogue).flatMap(([key, text]) =>
+    typeof text === 'string'
+      ? [[key, text] as const]
+      : [[key, text.one] as const, [key, text.other] as const],
+  );
 const entries: readonly (readonly [string, Text])[] = Object.entries(en);
-const texts = entries.flatMap(([key, text]) =>
-  typeof text === 'string' ? [[key, text] as const] : [[key, text.one] as const, [key, text.other] as const],
-);
+const texts = flat(en);
+const germanTexts = flat(de);
 
 describe('what is never said', () => {
   const never = [
@@ -46,6 +54,108 @@ describe('what is never said', () => {
   });
 });
 
+describe('what is never said in German', () => {
+  const never = [
+    /sandbox/i,
+    /(?<!Um)\bsicher(?:e[nmrs]?|heit|t)?\b/i,
+    /gesichert/i,
+    /geschützt/i,
+    /isoliert/i,
+    /erfolgreich/i,
+    /abgebrochen|storniert/i,
+    /immer erlauben/i,
+    /getötet|abgeschossen/i,
+    /gefährlich/i,
+    /\bbitte\b/,
+    /hoppla|ups\b/i,
+    /!/,
+    /Sitzung(?! am Rechner)/,
+    /[“”"](?=[A-Za-zÄÖÜäöü{])/,
+  ];
+  test('no text holds one of these words', () => {
+    expect(germanTexts.filter(([, text]) => never.some((word) => word.test(text)))).toEqual([]);
+  });
+
+  test('an agent, a command or a folder is never called trusted', () => {
+    expect(germanTexts.filter(([, text]) => /vertrau/i.test(text)).map(([key]) => key)).toEqual([
+      'conn.reason.tls',
+    ]);
+  });
+
+  test('an unknown outcome is not called failed, expired and withdrawn are not called denied', () => {
+    for (const [key, text] of germanTexts)
+      if (key.includes('unknown')) expect(text).not.toMatch(/fehlgeschlagen/i);
+    expect(de['end.expired']).not.toMatch(/abgelehnt/i);
+    expect(de['end.expired.text']).toContain('nicht, dass Sie abgelehnt haben');
+    expect(de['end.withdrawn.text']).toContain('Nichts wurde erlaubt oder abgelehnt.');
+  });
+});
+
+/** Names of the protocol and words that both languages share. */
+const sameInBoth: readonly string[] = [
+  'app.name',
+  'by.core',
+  'cleanup.kind.turn',
+  'compose.agent',
+  'conn.core',
+  'enrol.check.agent',
+  'enrol.check.core',
+  'enrol.check.environment',
+  'enrol.key.environment',
+  'fact.server',
+  'history.by.core',
+  'history.turns',
+  'live.turn',
+  'nav.turns',
+  'rail.agent',
+  'settings.language.de',
+  'settings.language.en',
+  'settings.pause',
+  'stream.core',
+  'time.minutes',
+  'title.plain',
+  'turn.unnamed',
+  'usage.usd',
+];
+
+describe('the second language', () => {
+  const places = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(' ');
+  const forms = (text: Text): readonly string[] =>
+    typeof text === 'string' ? [text] : [text.one, text.other];
+
+  test('has the places and the numbers of each text', () => {
+    for (const [key, text] of entries) {
+      const german: Text = de[key as keyof typeof de];
+      expect([key, typeof german]).toEqual([key, typeof text]);
+      const of = (one: Text): string => forms(one).map(places).at(-1) ?? '';
+      expect([key, of(german)]).toEqual([key, of(text)]);
+    }
+  });
+
+  test('leaves nothing in the first one but names and words that are the same', () => {
+    const same = germanTexts
+      .filter(([key, text]) => texts.some(([other, english]) => other === key && english === text))
+      .filter(([, text]) => /\p{L}{3,}/u.test(text.replace(/\{\w+\}/g, '')))
+      .map(([key]) => key);
+    expect([...new Set(same)].sort()).toEqual(sameInBoth);
+  });
+
+  test('writes numbers, times and plurals its own way', () => {
+    try {
+      setCatalogue(catalogues.de.tag, catalogues.de.texts);
+      expect(t('tool.last_lines', { shown: 200, count: 4_102 })).toBe('letzte 200 von 4.102 Zeilen');
+      expect(t('home.needs_you', { count: 1 })).toBe('1 Anfrage wartet auf Sie');
+      expect(t('home.needs_you', { count: 0 })).toBe('0 Anfragen warten auf Sie');
+      expect(took(3_840)).toBe('3,8 s');
+      const now = new Date(2026, 10, 27, 14, 31).getTime();
+      expect(moment(new Date(2026, 10, 25, 9, 5).getTime(), now)).toBe('Mittwoch 09:05');
+      expect(moment(new Date(2026, 9, 20, 9, 5).getTime(), now)).toBe('20. Oktober 09:05');
+    } finally {
+      setCatalogue(catalogues.en.tag, catalogues.en.texts);
+    }
+  });
+});
+
 describe('the catalogue', () => {
   test('every place is filled by its parameter and nothing else', () => {
     expect(t('conn.lost.next', { at: '14:31', next: '0:18' })).toBe('Lost at 14:31. Next try in 0:18');
@@ -64,7 +174,7 @@ describe('the catalogue', () => {
 
   test('every text is used', () => {
     const sources = readdirSync('renderer', { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('i18n/en'))
+      .filter((name) => /\.tsx?$/.test(name) && !/^i18n\/(?:en|de)/.test(name))
       .map((name) => readFileSync(join('renderer', name), 'utf8'))
       .join('\n');
     const families = [...sources.matchAll(/`([a-z_.]*)\$\{[^}]+\}([a-z_.]*)`/g)].map(
