@@ -1,7 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { commandNames } from '../../src/contract/commands.ts';
+import { leaksIn } from '../support/canary.ts';
+import { DesktopSession } from '../support/desktop-session.ts';
+import { EnrolCore, environmentId, sessionId } from '../support/enrol-bed.ts';
 import { DesktopBed, until } from './app.ts';
 
 /** Everything a page of ours could be made to try if it were taken over. */
@@ -74,6 +78,82 @@ test('a hostile page reaches no file, no network, no process, no other page, and
     expect(address).toMatch(/^app:\/\/window\//);
   } finally {
     await bed.close();
+  }
+});
+
+test('a hostile page that asks for all it may ask for gets no credential, no variable, no file, and no say over prompts it was not shown', async () => {
+  const desktop = await DesktopSession.start();
+  const core = await EnrolCore.start();
+  const variable = 'variable-4d1c20b7e95f4c8e9a31';
+  const content = 'content-93b06fd1b7a24e0c8d55';
+  const bed = await DesktopBed.open({ env: { ...desktop.env, CANARY_VARIABLE: variable } });
+  try {
+    const home = await realpath(bed.home);
+    const folder = join(home, 'site');
+    await mkdir(folder);
+    const outside = join(home, 'outside.txt');
+    await writeFile(outside, content);
+    core.authority.offer({ environmentId, sessionId, workspaceDirectory: folder });
+    const file = core.issue(environmentId);
+    const { executor_token: credential } = JSON.parse(file) as { executor_token: string };
+    const key = join(home, 'key.json');
+    await writeFile(key, file, { mode: 0o600 });
+    const remote = ['--remote', core.gateway.socketUrl, '--environment-id', environmentId];
+    const bound = await bed.cli('enroll', ...remote, '--workspace', folder, '--credential-file', key);
+    expect(bound.code, bound.stderr).toBe(0);
+    // One prompt is open; another was decided before the page asks.
+    await bed.cli('turn', 'start', '--detach', '--harness', 'demo', 'Show me');
+    const shown = await until(async () => (await bed.view()).interactions[0] ?? null, 'a prompt');
+    await bed.cli('answer', shown.id, '--cancel');
+    const open = await until(async () => (await bed.view()).interactions[0] ?? null, 'the next prompt');
+    expect(open.id).not.toBe(shown.id);
+
+    const reads: [string, unknown][] = commandNames
+      .filter((name) => !/^(binding\.remove|runtime\.|interaction\.answer|turn\.cancel)/.test(name))
+      .flatMap((name) => [
+        [name, {}] as [string, unknown],
+        ...[outside, '/proc/self/environ', `../${outside}`].flatMap((path): [string, unknown][] => [
+          [name, { id: path, path, run_id: path, name: 'x', binding: path, after: -1 }],
+          [name, { run_id: path, after: -1, limit: 2_000 }],
+          [name, { id: path }],
+          [name, { id: path, path }],
+        ]),
+      ]);
+    reads.push(
+      ['turn.read', { run_id: shown.run_id, after: -1, limit: 2_000 }],
+      ['logs.tail', { lines: 5_000 }],
+      ['enrol.read', { source: { kind: 'credential', text: file }, workspace: outside }],
+      ['enrol.read', { source: { kind: 'invitation', text: outside } }],
+    );
+    const guesses = [
+      ...Array.from({ length: 200 }, (_, at) => `perm_${at.toString(16).padStart(16, '0')}`),
+      `${open.id.slice(0, -1)}${open.id.endsWith('0') ? '1' : '0'}`,
+      ...[shown.id, open.run_id, '', '*', '__proto__'],
+    ];
+    const got = await bed.window.evaluate(
+      async ([requests, ids]) => {
+        const { agentRuntime } = globalThis as unknown as {
+          agentRuntime: { command(name: string, request: unknown): Promise<unknown> };
+        };
+        const answers: unknown[] = [];
+        for (const [name, request] of requests) answers.push(await agentRuntime.command(name, request));
+        const decided: unknown[] = [];
+        for (const id of ids) {
+          for (const answer of [{ kind: 'allow', scope: 'once' }, { kind: 'deny' }])
+            decided.push(await agentRuntime.command('interaction.answer', { id, answer }));
+        }
+        return { answers: JSON.stringify(answers), decided: JSON.stringify(decided) };
+      },
+      [reads, guesses] as const,
+    );
+    expect(got.answers.length).toBeGreaterThan(10_000);
+    expect(leaksIn('answers', Buffer.from(got.answers), [credential, variable, content])).toEqual([]);
+    expect(got.decided).not.toContain('"ok":true');
+    expect((await bed.view()).interactions.map(({ id }) => id)).toEqual([open.id]);
+  } finally {
+    await bed.close();
+    await core.close();
+    await desktop.close();
   }
 });
 
