@@ -55,6 +55,10 @@ export async function launchFixture() {
         },
         { width, height, zoom },
       );
+      await page.waitForFunction(
+        (wide) => Math.abs(globalThis.innerWidth - wide) <= 1 && document.readyState === 'complete',
+        width / zoom,
+      );
     },
     async show(scenario, query = {}) {
       const asked = new URLSearchParams({ scenario, ...query });
