@@ -49,7 +49,7 @@ export type Block = { readonly key: string; readonly at: string } & (
 export type BlockOf<K extends Block['kind']> = Extract<Block, { kind: K }>;
 
 /** Blocks lie in chunks of this many: a new line of output makes one small array anew, not one of thousands. */
-export const chunkSize = 40;
+export const chunkSize = 20;
 export type Chunk = readonly Block[];
 
 const countBreaks = (text: string): number => {
@@ -58,16 +58,18 @@ const countBreaks = (text: string): number => {
   return count;
 };
 
-/** Builds the blocks entry by entry. `chunks` is a new array after each call that changed something. */
+/** Builds the blocks entry by entry. `chunks` is a new array when something changed since it was last asked for. */
 export class JournalBlocks {
-  #chunks: readonly Chunk[] = [];
+  readonly #growing: Chunk[] = [];
+  /** What was given out; null when something changed since. */
+  #given: readonly Chunk[] | null = null;
   #count = 0;
   /** Where a block that may still change lies: `kind:id` to its place. */
   readonly #places = new Map<string, number>();
   readonly #parts = new Map<string, number[]>();
 
   get chunks(): readonly Chunk[] {
-    return this.#chunks;
+    return (this.#given ??= [...this.#growing]);
   }
   get count(): number {
     return this.#count;
@@ -78,22 +80,21 @@ export class JournalBlocks {
   }
 
   #get(place: number): Block | undefined {
-    return this.#chunks[Math.floor(place / chunkSize)]?.[place % chunkSize];
+    return this.#growing[Math.floor(place / chunkSize)]?.[place % chunkSize];
   }
 
   #replace(place: number, block: Block): void {
     const index = Math.floor(place / chunkSize);
-    this.#chunks = this.#chunks.map((chunk, i) =>
-      i === index ? chunk.map((old, j) => (j === place % chunkSize ? block : old)) : chunk,
-    );
+    const chunk = this.#growing[index] ?? [];
+    this.#growing[index] = chunk.map((old, j) => (j === place % chunkSize ? block : old));
+    this.#given = null;
   }
 
   #push(block: Block): number {
-    const last = this.#chunks.at(-1);
-    this.#chunks =
-      last === undefined || last.length >= chunkSize
-        ? [...this.#chunks, [block]]
-        : [...this.#chunks.slice(0, -1), [...last, block]];
+    const last = this.#growing.at(-1);
+    if (last === undefined || last.length >= chunkSize) this.#growing.push([block]);
+    else this.#growing[this.#growing.length - 1] = [...last, block];
+    this.#given = null;
     return this.#count++;
   }
 
@@ -273,10 +274,28 @@ export function lastLines(text: string, most: number): { readonly text: string; 
 export const lineCount = (output: string, breaks: number): number =>
   output === '' ? 0 : breaks + (output.endsWith('\n') ? 0 : 1);
 
-/** Parts of at most `lines` lines, so that a long output is laid out only where it is looked at. */
-export function outputParts(text: string, lines: number): readonly string[] {
-  const all = text.split('\n');
+/**
+ * Parts of at most `lines` lines and `most` characters, so that a long output is drawn only where it is looked at. A
+ * line that is longer is cut. The text is walked through once and copied nowhere.
+ */
+export function outputParts(text: string, lines: number, most: number): readonly string[] {
   const parts: string[] = [];
-  for (let from = 0; from < all.length; from += lines) parts.push(all.slice(from, from + lines).join('\n'));
+  let from = 0;
+  while (from < text.length) {
+    let end = from;
+    for (let line = 0; line < lines && end < text.length; line++) {
+      const next = text.indexOf('\n', end);
+      const after = next < 0 ? text.length : next + 1;
+      if (after - from > most && end > from) break;
+      end = after;
+    }
+    const cut = end - from > most ? wholeCharacter(text, from + most) : end;
+    parts.push(text.slice(from, text[cut - 1] === '\n' ? cut - 1 : cut));
+    from = cut;
+  }
   return parts;
 }
+
+/** `at`, or one less where it would part the two halves of a character. */
+const wholeCharacter = (text: string, at: number): number =>
+  /[\uD800-\uDBFF]/.test(text[at - 1] ?? '') ? at - 1 : at;

@@ -1,4 +1,13 @@
-import { useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactElement,
+} from 'react';
 import { number, t } from '../../i18n/t.ts';
 import { plainOutput, rawJson } from '../../select/code-text.ts';
 import { lastLines, lineCount, outputParts, shownLines, type BlockOf } from '../../select/journal-blocks.ts';
@@ -59,21 +68,30 @@ export function ToolCall({ block }: { readonly block: Tool }): ReactElement {
   );
 }
 
-/** Lines a part of a fully shown output has; parts out of sight are not laid out. */
-const partLines = 400;
+/** Lines and characters that a part of an output has at most. */
+const partLines = 150;
+const partLength = 16_384;
+/** How far from sight a part is drawn, in pixels. */
+const partAhead = 800;
 
 function ToolBody({ block }: { readonly block: Tool }): ReactElement {
   const [all, setAll] = useState(false);
   const [input, setInput] = useState(false);
   const out = useRef<HTMLDivElement>(null);
+  const nearTo = useRef<ReturnType<typeof nearness> | null>(null);
+  const watch = useCallback((part: Element, near: () => void): (() => void) => {
+    if (out.current === null) return () => undefined;
+    nearTo.current ??= nearness(out.current);
+    return nearTo.current(part, near);
+  }, []);
   // The last lines are what one opens it for.
   useLayoutEffect(() => {
     if (out.current !== null) out.current.scrollTop = out.current.scrollHeight;
-  }, []);
+  }, [all]);
   const lines = lineCount(block.output, block.breaks);
   const cut = lines > shownLines;
   const parts = useMemo(
-    () => (all ? outputParts(block.output, partLines) : [lastLines(block.output, shownLines).text]),
+    () => outputParts(all ? block.output : lastLines(block.output, shownLines).text, partLines, partLength),
     [all, block.output],
   );
   const facts = [
@@ -96,9 +114,7 @@ function ToolBody({ block }: { readonly block: Tool }): ReactElement {
       {lines === 0 ? null : (
         <div ref={out} className="out" tabIndex={0} role="group" aria-label={t('tool.output')}>
           {parts.map((part, index) => (
-            <div key={index} className={all ? 'part far' : 'part'}>
-              <VisibleText text={plainOutput(part)} />
-            </div>
+            <OutputPart key={index} text={part} drawn={index >= parts.length - 2} watch={watch} />
           ))}
         </div>
       )}
@@ -113,3 +129,46 @@ function ToolBody({ block }: { readonly block: Tool }): ReactElement {
     </div>
   );
 }
+
+/** Tells parts of one scrolling box that they come near: one observer for all of them. */
+function nearness(root: HTMLElement): (part: Element, near: () => void) => () => void {
+  const waiting = new Map<Element, () => void>();
+  const observer = new IntersectionObserver(
+    (seen) => {
+      for (const { isIntersecting, target } of seen) if (isIntersecting) waiting.get(target)?.();
+    },
+    { root, rootMargin: `${partAhead}px 0px` },
+  );
+  return (part, near) => {
+    waiting.set(part, near);
+    observer.observe(part);
+    return () => {
+      waiting.delete(part);
+      observer.unobserve(part);
+    };
+  };
+}
+
+/** A part of an output: an empty box until it comes near, so that ten megabytes cost what is looked at. */
+const OutputPart = memo(function OutputPart({
+  text,
+  drawn,
+  watch,
+}: {
+  readonly text: string;
+  readonly drawn: boolean;
+  readonly watch: (part: Element, near: () => void) => () => void;
+}): ReactElement {
+  const [near, setNear] = useState(drawn);
+  const box = useRef<HTMLDivElement>(null);
+  const waits = !near && !drawn;
+  useEffect(
+    () => (waits && box.current !== null ? watch(box.current, () => setNear(true)) : undefined),
+    [waits, watch],
+  );
+  return (
+    <div ref={box} className={waits ? 'part empty' : drawn ? 'part' : 'part far'}>
+      {waits ? null : <VisibleText text={plainOutput(text)} />}
+    </div>
+  );
+});

@@ -18,7 +18,7 @@ export interface TurnStreamProps {
 /** This close to its end the stream follows what arrives, in CSS pixels. */
 const followWithin = 48;
 /** Chunks that are drawn while the stream follows its end, and how many more each time one scrolls up to the first. */
-const drawnChunks = 12;
+const drawnChunks = 4;
 
 /** What the Turn printed. It follows new output until one scrolls up; End follows again. */
 export function TurnStream({ journal, record, running }: TurnStreamProps): ReactElement {

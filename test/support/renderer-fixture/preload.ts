@@ -1,12 +1,15 @@
 // First: the page's policy holds for this script too.
 import '../../../renderer/zod-without-eval.ts';
+import type { WindowBridge } from '../../../src/contract/bridge.ts';
+import { longScenarios } from './long-scenarios.ts';
 import { now } from './samples.ts';
 import { scenarios } from './scenarios.ts';
 import { standIn } from './stand-in-bridge.ts';
 
 // Runs in the page's own world: the window then stands at one moment and talks to a stand-in for the daemon.
 const asked = new URLSearchParams(window.location.search);
-const scenario = scenarios[asked.get('scenario') ?? 'home'];
+const name = asked.get('scenario') ?? 'home';
+const scenario = scenarios[name] ?? longScenarios[name]?.();
 if (scenario === undefined) throw new Error('no such scenario');
 
 const theme = asked.get('theme') === 'dark' ? 'dark' : 'light';
@@ -28,4 +31,18 @@ const fixture = standIn(scenario, {
 });
 if (window.location.hash === '')
   window.history.replaceState(null, '', window.location.search + scenario.hash);
-Object.assign(window, { agentRuntime: fixture.bridge, fixture, scenario });
+
+/** Milliseconds of each task that took longer than 50. */
+const longTasks: number[] = [];
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) longTasks.push(task.duration);
+}).observe({ type: 'longtask' });
+// An answer of the real daemon comes as a task of its own.
+const bridge: WindowBridge = {
+  ...fixture.bridge,
+  command: async (command, request) => {
+    await new Promise((done) => setTimeout(done, 0));
+    return fixture.bridge.command(command, request);
+  },
+};
+Object.assign(window, { agentRuntime: bridge, fixture, scenario, longTasks });

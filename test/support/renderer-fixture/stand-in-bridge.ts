@@ -9,6 +9,7 @@ import {
 } from '../../../src/contract/commands.ts';
 import type { Diagnostics } from '../../../src/contract/diagnostics.ts';
 import { viewSchema, type View } from '../../../src/contract/view.ts';
+import type { JournalEntry } from '../../../src/contract/journal.ts';
 import { enrolment } from './enrol-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -33,6 +34,19 @@ export interface StandIn {
   show(show: unknown): void;
   /** From now on every call fails as it does when the other end is gone. */
   close(): void;
+}
+
+/** As the daemon pages: at most about 1 MiB. Entries lie at their number. */
+function page(entries: readonly JournalEntry[], after: number, limit: number): readonly JournalEntry[] {
+  const given: JournalEntry[] = [];
+  let size = 0;
+  for (let n = after + 1; n < entries.length && given.length < limit && size < 1 << 20; n++) {
+    const entry = entries[n];
+    if (entry === undefined) break;
+    given.push(entry);
+    size += 'text' in entry ? entry.text.length : 200;
+  }
+  return given;
 }
 
 export function standIn(scenario: Scenario, settings: Settings = defaultSettings): StandIn {
@@ -60,7 +74,7 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
         const open = view.turns.some((turn) => turn.run_id === input.run_id);
         return {
           run_id: input.run_id,
-          entries: entries.filter((entry) => entry.n > input.after).slice(0, input.limit),
+          entries: page(entries, input.after, input.limit),
           total: entries.length,
           ended: !open,
         };

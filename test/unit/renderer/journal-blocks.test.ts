@@ -147,8 +147,19 @@ describe('size', () => {
   });
 
   test('parts of an output put together are the output', () => {
-    const text = Array.from({ length: 1_001 }, (_, i) => (i % 5 === 0 ? '' : `l${i}`)).join('\n');
-    for (const size of [1, 7, 400, 5_000]) expect(outputParts(text, size).join('\n')).toBe(text);
-    expect(outputParts(text, 400)).toHaveLength(3);
+    const text = Array.from({ length: 1_001 }, (_, i) => (i % 5 === 1 ? '' : `l${i}`)).join('\n');
+    for (const size of [1, 7, 400, 5_000]) expect(outputParts(text, size, 1e6).join('\n')).toBe(text);
+    expect(outputParts(text, 400, 1e6)).toHaveLength(3);
+  });
+
+  test('a part ends early where its lines are long, and a line without an end is cut between characters', () => {
+    const lines = ['a'.repeat(60), 'b'.repeat(60), 'c'];
+    expect(outputParts(lines.join('\n'), 400, 100)).toEqual([lines[0], `${lines[1]}\n${lines[2]}`]);
+    expect(outputParts('\u{1F600}'.repeat(5), 400, 5)).toEqual([
+      '\u{1F600}'.repeat(2),
+      '\u{1F600}'.repeat(2),
+      '\u{1F600}',
+    ]);
+    expect(outputParts('one\n\n\ntwo\n', 1, 100)).toEqual(['one', '', '', 'two']);
   });
 });
