@@ -113,7 +113,8 @@ test('with the colours of the system every card, button and chip keeps a border,
         }
         for (const mark of document.querySelectorAll('svg.g')) {
           const box = mark.getBoundingClientRect();
-          if (mark.getClientRects().length > 0 && box.width < 8) bare.push('a mark is not drawn');
+          if (mark.getClientRects().length === 0) continue;
+          if (box.width < 8) bare.push('a mark is not drawn');
         }
         if (!matchMedia('(forced-colors: active)').matches) bare.push('the colours were not forced');
         return bare;
@@ -125,6 +126,25 @@ test('with the colours of the system every card, button and chip keeps a border,
     await fixture.page.emulateMedia({ forcedColors: null });
   }
   expect([...new Set(found)]).toEqual([]);
+});
+
+test('with the colours of the system the cross of what is parked is still cut out of its disc', async () => {
+  await fixture.size({ width: 1080, height: 720, zoom: 1 });
+  await fixture.page.emulateMedia({ forcedColors: 'active' });
+  try {
+    await fixture.show('home');
+    const mark = fixture.page.locator('.bind svg.g.bad').first();
+    const box = await mark.boundingBox();
+    if (!box) throw new Error('the mark is not drawn');
+    const [middle, rim] = [0.5, 0.25].map((part) => ({
+      x: Math.round(box.x + box.width / 2),
+      y: Math.round(box.y + box.height * part),
+    }));
+    expect(await fixture.brightness(middle ?? { x: 0, y: 0 })).toBeGreaterThan(200);
+    expect(await fixture.brightness(rim ?? { x: 0, y: 0 })).toBeLessThan(60);
+  } finally {
+    await fixture.page.emulateMedia({ forcedColors: null });
+  }
 });
 
 test('nothing moves for whoever asked for less motion', async () => {

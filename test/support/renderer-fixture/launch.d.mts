@@ -9,6 +9,8 @@ export interface FixtureWindow {
   show(scenario: string, query?: Readonly<Record<string, string>>): Promise<void>;
   drawn(): Promise<void>;
   picture(): Promise<Buffer>;
+  /** Of one point as it is drawn, 0 to 255. */
+  brightness(at: { readonly x: number; readonly y: number }): Promise<number>;
   close(): Promise<void>;
 }
 export function launchFixture(): Promise<FixtureWindow>;

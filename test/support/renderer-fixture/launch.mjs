@@ -85,6 +85,15 @@ export async function launchFixture() {
       );
       return Buffer.from(png, 'base64');
     },
+    async brightness(at) {
+      const bitmap = await shell.evaluate(
+        async (window, { x, y }) => [
+          ...(await window.webContents.capturePage({ x, y, width: 1, height: 1 })).toBitmap(),
+        ],
+        at,
+      );
+      return (bitmap[0] + bitmap[1] + bitmap[2]) / 3;
+    },
     async close() {
       await app.close();
       rmSync(work, { recursive: true, force: true });
