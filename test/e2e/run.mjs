@@ -25,7 +25,7 @@ if (packaged.status !== 0) {
   process.exit(1);
 }
 
-ensureKeyring();
+ensureDesktop();
 
 const playwright = [
   'npx',
@@ -61,11 +61,18 @@ function testElectron() {
   }
 }
 
-/** A real Secret Service for the keychain tests. */
-function ensureKeyring() {
+/** What a desktop has: a Secret Service, a window manager, a tray, a notification daemon, and a hand to click with. */
+function ensureDesktop() {
   const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-  if (['gnome-keyring-daemon', 'dbus-run-session', 'gdbus'].every(has)) return;
-  const packages = ['gnome-keyring', 'libsecret-1-0', 'dbus', 'libglib2.0-bin'];
+  const programs = [
+    ...['gnome-keyring-daemon', 'dbus-run-session', 'gdbus'],
+    ...['openbox', 'trayer', 'dunst', 'xdotool', 'xprop', 'import'],
+  ];
+  if (programs.every(has)) return;
+  const packages = [
+    ...['gnome-keyring', 'libsecret-1-0', 'dbus', 'libglib2.0-bin'],
+    ...['openbox', 'trayer', 'dunst', 'xdotool', 'x11-utils', 'imagemagick'],
+  ];
   const may = process.getuid?.() === 0 && has('apt-get');
   const install = [
     '-q',
@@ -82,6 +89,6 @@ function ensureKeyring() {
     if (spawnSync('apt-get', install, { env: aptEnv, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0)
       return;
   }
-  process.stderr.write(`The keychain tests need a keyring: install ${packages.join(', ')}.\n`);
+  process.stderr.write(`The tests need a keyring and a desktop: install ${packages.join(', ')}.\n`);
   process.exit(1);
 }
