@@ -365,7 +365,8 @@ function judgeDecisions(events: readonly HistoryEvent[]): string[] {
   const open = new Map<string, string>();
   const applied = new Map<string, string>();
   const personApplied = new Set<string>();
-  const coreSaid = new Map<string, string>();
+  /** A Core may use one delivery id for two answers; only one of them can have been applied. */
+  const coreSaid = new Map<string, string[]>();
   for (const event of events) {
     switch (event.does) {
       case 'sees':
@@ -391,8 +392,10 @@ function judgeDecisions(events: readonly HistoryEvent[]): string[] {
           wrong.push(`the person was told applied for ${event.interaction}`);
         break;
       case 'says':
-        if (event.frame.type.endsWith('_decision'))
-          coreSaid.set(`${event.on} ${event.frame.id} ${text(event.frame, 'delivery_id')}`, answerOf(event));
+        if (event.frame.type.endsWith('_decision')) {
+          const delivery = `${event.on} ${event.frame.id} ${text(event.frame, 'delivery_id')}`;
+          coreSaid.set(delivery, [...(coreSaid.get(delivery) ?? []), answerOf(event)]);
+        }
         break;
       case 'hears': {
         if (event.frame.type !== 'interaction_decision_ack' || !flag(event.frame, 'applied')) break;
@@ -400,8 +403,10 @@ function judgeDecisions(events: readonly HistoryEvent[]): string[] {
         if (said === undefined) break;
         if (personApplied.has(event.frame.id)) wrong.push(`${event.frame.id} was applied for two givers`);
         const native = applied.get(keyOf.get(event.frame.id) ?? '');
-        if (native !== said)
-          wrong.push(`Core was told applied for ${event.frame.id}: ${said}, natively ${native ?? 'nothing'}`);
+        if (native === undefined || !said.includes(native))
+          wrong.push(
+            `Core was told applied for ${event.frame.id}: ${said.join(' or ')}, natively ${native ?? 'nothing'}`,
+          );
         break;
       }
       default:

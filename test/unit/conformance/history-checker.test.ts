@@ -72,6 +72,23 @@ describe('the history checker', () => {
     expect(broken(events)).toContain(rule);
   });
 
+  test('one delivery id that Core uses for two answers is judged by the one that was applied', () => {
+    const asked: readonly HistoryEvent[] = [
+      ...turn,
+      { by: 'person', does: 'sees', interaction: 'perm', run: 'r', key: 'k' },
+      hears('permission_request', 'r', { request_id: 'perm', tool: 'Bash', title: 'x' }),
+    ];
+    const decides = (answer: string): readonly HistoryEvent[] => [
+      { by: 'harness', does: 'takes decision', run: 'r', key: 'k', answer },
+      { by: 'harness', does: 'answers decision', run: 'r', key: 'k', answer, result: 'applied' },
+    ];
+    const allowed = says('permission_decision', 'perm', { delivery_id: 'd', approved: true });
+    const denied = says('permission_decision', 'perm', { delivery_id: 'd', APPROVED: 'x' });
+    const told = hears('interaction_decision_ack', 'perm', { delivery_id: 'd', applied: true });
+    expect(broken([...asked, allowed, denied, ...decides('allow'), told])).toEqual([]);
+    expect(broken([...asked, allowed, ...decides('deny'), told])).toEqual(['one decision']);
+  });
+
   test('the next connection is in order once everything was closed', () => {
     expect(broken([...turn, settles('r'), ...closes, opens(2)])).toEqual([]);
   });
