@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker } from 'electron';
+import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, session } from 'electron';
 import { compose } from '../src/app/compose.ts';
 import { endDespiteKeychain } from '../src/app/credentials.ts';
 import { loadConfig } from '../src/app/config.ts';
 import type { Daemon } from '../src/app/daemon.ts';
 import { desktopPaths } from '../src/app/desktop-paths.ts';
 import { enrolledBindings } from '../src/app/enrolled-binding.ts';
+import { desktopProxy } from '../src/app/network-settings.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
@@ -84,6 +85,7 @@ async function start(): Promise<void> {
     localWorkspace: await localWorkspace(options.workspace, paths),
     logLevel: 'info',
     stderr: null,
+    systemProxy: desktopProxy((address) => session.defaultSession.resolveProxy(address)),
   });
   const desktop = new Desktop(daemon, logger, bus ? await BusNotifier.on(bus) : new ElectronNotifier());
   desktop.begin(bus);
@@ -154,6 +156,7 @@ class Desktop {
     // Time alone changes some states: a loss is told after a while.
     setInterval(() => this.#update(this.#view), restless).unref();
     nativeTheme.on('updated', () => this.#update(this.#view));
+    // A connection that slept is asked at once, before its heartbeat would show it.
     powerMonitor.on('resume', () => this.#wake());
     powerMonitor.on('unlock-screen', () => this.#wake());
     app.on('second-instance', (_event, _argv, _cwd, data) => {

@@ -161,6 +161,9 @@ export const de = {
   'conn.reason.refused': '{host} hat die Verbindung verweigert.',
   'conn.reason.tls': 'Dem Zertifikat wird nicht vertraut.',
   'conn.reason.proxy_auth': 'Der Proxy verlangt ein Passwort (407).',
+  'conn.reason.proxy_unreachable': 'Der Proxy ist nicht erreichbar.',
+  'conn.reason.captive_portal':
+    'Dieses Netz verlangt erst eine Anmeldung. Öffne eine Webseite im Browser und melde dich an.',
   'conn.reason.http_status': 'Core hat mit einem Fehler geantwortet.',
   'conn.reason.closed_by_core': 'Core hat die Verbindung geschlossen.',
   'conn.reason.write_failed': 'Eine Nachricht konnte nicht gesendet werden.',

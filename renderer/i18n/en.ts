@@ -150,6 +150,9 @@ export const en = {
   'conn.reason.refused': '{host} refused the connection.',
   'conn.reason.tls': 'Certificate not trusted.',
   'conn.reason.proxy_auth': 'The proxy wants a password (407).',
+  'conn.reason.proxy_unreachable': 'The proxy cannot be reached.',
+  'conn.reason.captive_portal':
+    'This network wants a sign-in first. Open a web page in a browser and sign in.',
   'conn.reason.http_status': 'Core answered with an error.',
   'conn.reason.closed_by_core': 'Core closed the connection.',
   'conn.reason.write_failed': 'A message could not be sent.',

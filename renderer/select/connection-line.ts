@@ -239,6 +239,10 @@ function lostReason(connection: ConnectionView): string | null {
       return t('conn.reason.refused', { host });
     case 'proxy_auth':
       return t('conn.reason.proxy_auth');
+    case 'proxy_unreachable':
+      return t('conn.reason.proxy_unreachable');
+    case 'captive_portal':
+      return t('conn.reason.captive_portal');
     case 'tls':
       return connection.reason ?? t('conn.reason.tls');
     case 'http_status':

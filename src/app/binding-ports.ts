@@ -22,6 +22,7 @@ export function bindingPorts(
     logger,
     version,
     userAgent: daemon.userAgent,
+    network: daemon.network,
     // Read at each use: a person may change them while the Runtime runs.
     interactions: {
       get policy() {

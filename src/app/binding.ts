@@ -6,6 +6,7 @@ import { rejected } from '../observe/errors.ts';
 import type { Failure } from '../observe/failure.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import type { Random } from '../platform/random.ts';
 import { composeCapabilities } from '../protocol/capabilities.ts';
 import type { HeartbeatPayload } from '../protocol/heartbeat.ts';
@@ -45,6 +46,7 @@ export interface BindingPorts {
   readonly random: Random;
   readonly logger: Logger;
   readonly userAgent: string;
+  readonly network: Network;
   readonly version: string;
   readonly interactions: InteractionSettings;
   readonly rules: RuleBook;
@@ -82,6 +84,7 @@ export class BoundRuntime {
       random: ports.random,
       logger: ports.logger.with({ binding: target.name }),
       userAgent: ports.userAgent,
+      network: ports.network,
       deviceId: target.deviceId,
       credential: () => this.#credential(),
       bootstrap: (credential, deviceId, signal) => this.#bootstrap(credential, deviceId, signal),
@@ -193,6 +196,7 @@ export class BoundRuntime {
       deviceId,
       credential,
       userAgent: this.#ports.userAgent,
+      network: this.#ports.network,
       clock: this.#ports.clock,
       expectedUrl: target.expectedUrl,
       signal,

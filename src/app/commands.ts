@@ -7,6 +7,7 @@ import type { CommandHandlers } from './command-gate.ts';
 import type { Daemon } from './daemon.ts';
 import { collectDiagnostics } from './diagnostics.ts';
 import { runDoctor } from './doctor.ts';
+import { keepProxyPassword } from './network-settings.ts';
 import { usageView } from './projection.ts';
 
 const done: CommandAnswer<'runtime.pause'> = {};
@@ -146,6 +147,11 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     'settings.set': async (change) => {
       await daemon.choose(change);
       return daemon.settings;
+    },
+    'proxy.password': async ({ password }) => {
+      await keepProxyPassword(daemon.options.credentials, password);
+      daemon.useNetwork();
+      return done;
     },
     'credentials.choose': async ({ choice }) => {
       await daemon.options.credentials.choose(choice);

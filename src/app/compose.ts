@@ -5,6 +5,7 @@ import { createFileLogger } from '../observe/log-sink.ts';
 import type { Logger, LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { SystemProxy } from '../platform/network.ts';
 import { systemRandom } from '../platform/random.ts';
 import { privateFolder } from '../store/atomic-file.ts';
 import type { NativeKeychain } from '../store/keychain.ts';
@@ -27,6 +28,8 @@ export interface ComposeOptions {
   /** Also to stderr, for a headless Runtime. */
   readonly stderr: LogLevel | null;
   readonly redactor?: Redactor;
+  /** What the desktop names as proxy. */
+  readonly systemProxy?: SystemProxy;
   /** In place of the machine's own, for whoever plays faults on all of it. */
   readonly ports?: { readonly clock?: Clock; readonly loadKeychain?: () => NativeKeychain | null };
 }
@@ -65,6 +68,7 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
     redactor,
     targets: options.targets,
     ...(options.enrolled ? { enrolled: options.enrolled } : {}),
+    ...(options.systemProxy ? { systemProxy: options.systemProxy } : {}),
     createHarnesses: (ledger) =>
       createHarnessRegistry({
         clock,

@@ -16,9 +16,15 @@ export function failureSentence(failure: Failure, host: string): string {
     case 'timeout':
       return `Core did not answer within 10 s.`;
     case 'tls':
-      return `The certificate of ${host} is not trusted (${detail ?? 'no detail'}).`;
+      return tlsSentence(detail, host);
     case 'proxy_auth':
-      return 'The proxy wants a password (407).';
+      return 'The proxy wants a password (407). Set its user and password in Settings.';
+    case 'proxy_unreachable':
+      return 'The proxy cannot be reached. Check its address in Settings, or the network.';
+    case 'proxy_refused':
+      return `The proxy does not let this through (${detail ?? 'no detail'}). Ask whoever runs it.`;
+    case 'captive_portal':
+      return 'This network wants a sign-in first. Open a web page in a browser, sign in, then try again.';
     case 'http_status':
       return `Core answered ${detail ?? 'with an error'}.`;
     case 'not_found':
@@ -55,6 +61,21 @@ export function failureSentence(failure: Failure, host: string): string {
       return 'The bound folder is missing or not usable. Create it or fix its permissions, then try again.';
     case 'suspended_by_core':
       return 'Core suspended this Environment.';
+  }
+}
+
+function tlsSentence(code: string | null, host: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return `The certificate of ${host} has expired. Check the clock of this machine, or ask whoever runs this Core.`;
+    case 'CERT_NOT_YET_VALID':
+      return `The certificate of ${host} is not valid yet. Check the clock of this machine.`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `The certificate is not one for ${host}. Something else may answer in its place.`;
+    case 'EPROTO':
+      return `${host} does not speak TLS there. Check the address.`;
+    default:
+      return `Certificate of ${host} not trusted: its issuer is unknown here (${code ?? 'no detail'}). An extra authority can be named in Settings.`;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Redactor } from '../observe/redact.ts';
 import type { ProcessLedger } from '../ownership/process-ledger.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { SystemProxy } from '../platform/network.ts';
 import type { Random } from '../platform/random.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
 import type { StatePaths } from '../store/paths.ts';
@@ -31,6 +32,8 @@ export interface DaemonOptions {
   readonly version: string;
   readonly config: Config;
   readonly credentials: CredentialDesk;
+  /** What the system names as proxy; without it, what the environment names. */
+  readonly systemProxy?: SystemProxy;
   /** Where the log lies, for `logs.tail`. */
   createHarnesses(ledger: ProcessLedger): Promise<HarnessSource>;
   /** Masks what this process was given as secrets. */

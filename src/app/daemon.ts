@@ -12,6 +12,8 @@ import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import { Redactor } from '../observe/redact.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
+import { systemEnvironment } from '../platform/environment.ts';
+import { environmentProxy, Network } from '../platform/network.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
 import { privateFolder } from '../store/atomic-file.ts';
@@ -26,6 +28,7 @@ import type { DaemonOptions, HarnessSource } from './daemon-options.ts';
 import { buildView, noteAgents, noteFolders } from './daemon-view.ts';
 import type { EnrolmentDesk } from './enrolments.ts';
 import type { LocalCoreHost } from './local-core.ts';
+import { checkNetwork, networkMembers, networkSettings } from './network-settings.ts';
 import { Orphans } from './orphans.ts';
 import { Projection } from './projection.ts';
 import { SavedRules } from './saved-rules.ts';
@@ -45,6 +48,7 @@ export class Daemon {
   readonly projection: Projection;
   readonly publisher: ViewPublisher;
   readonly bindings = new Map<string, BoundRuntime>();
+  readonly network: Network;
   readonly enrolments: EnrolmentDesk;
   harnesses: HarnessSource;
   #chosen: JsonDocument<typeof chosenSettingsSchema>;
@@ -97,6 +101,8 @@ export class Daemon {
       projection: this.projection,
       health: this.health,
     });
+    this.network = new Network(clock, options.systemProxy ?? environmentProxy(systemEnvironment));
+    this.useNetwork();
     this.enrolments = enrolmentDeskOf(this);
     this.#handlers = createHandlers(this);
     options.credentials.attach(this.health, () => this.#needsCredentials());
@@ -163,13 +169,26 @@ export class Daemon {
     return settingsSchema.parse({ ...defaultSettings, policy, answered_by, ...this.#chosen.value });
   }
 
-  /** @throws RuntimeError `storage`; the choice then holds until the next start. */
+  /** @throws RuntimeError `storage` (the choice then holds until the next start), `invalid_configuration`. */
   async choose(change: ChosenSettings): Promise<void> {
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const wire = networkMembers.some((member) => member in given);
+    if (wire) await checkNetwork({ ...this.settings, ...given });
     const saved = this.#chosen.set({ ...this.#chosen.value, ...given });
+    if (wire) this.useNetwork();
     for (const bound of this.bindings.values()) bound.policyChanged();
     this.publisher.changed();
     await saved;
+  }
+
+  /** Takes the way to other machines from the settings; who waits for a connection tries it at once. */
+  useNetwork(): void {
+    const { credentials } = this.options;
+    const register = (secret: string): void => this.redactor.register(secret);
+    this.network.use(networkSettings(this.settings, credentials, register));
+    for (const bound of this.bindings.values()) {
+      if (bound.link.state.state === 'waiting') bound.link.retry();
+    }
   }
 
   get paused(): boolean {

@@ -4,6 +4,7 @@ import { confirmEnrollment } from '../enrol/rotation.ts';
 import { fault, rejected } from '../observe/errors.ts';
 import { permanent } from '../observe/failure.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import { systemRandom, type Random } from '../platform/random.ts';
 import type { StatePaths } from '../store/paths.ts';
 import type { BindingTarget } from './binding.ts';
@@ -46,6 +47,7 @@ export function enrolledTarget(
     readonly credentials: CredentialDesk;
     readonly clock: Clock;
     readonly userAgent: string;
+    readonly network: Network;
     register(secret: string): void;
   },
 ): BindingTarget {
@@ -82,6 +84,11 @@ export function enrolledTarget(
       return { kind: 'ok', secret: kept.value };
     },
     confirm: (secret, signal) =>
-      confirmEnrollment(receipt, secret, { clock: ports.clock, userAgent: ports.userAgent, signal }),
+      confirmEnrollment(receipt, secret, {
+        clock: ports.clock,
+        userAgent: ports.userAgent,
+        network: ports.network,
+        signal,
+      }),
   };
 }

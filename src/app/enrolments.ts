@@ -10,6 +10,7 @@ import type { EnrolmentSource, EnrolmentView } from '../contract/enrolment.ts';
 import { rejected } from '../observe/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import { homeFolder } from '../platform/environment.ts';
 import type { Random } from '../platform/random.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
@@ -24,6 +25,7 @@ export interface EnrolmentDeskPorts {
   readonly random: Random;
   readonly logger: Logger;
   readonly userAgent: string;
+  readonly network?: Network;
   readonly credentials: CredentialDesk;
   readonly receipts: Receipts;
   /** Our own state folder. */
@@ -129,11 +131,16 @@ export class EnrolmentDesk {
 
   /** @throws RuntimeError `not_found`, `invalid_credential_file`, or why the new secret was not taken. */
   async rotate(name: string, text: string): Promise<void> {
-    const { clock, userAgent, credentials, logger } = this.#ports;
+    const { clock, userAgent, network, credentials, logger } = this.#ports;
     const receipt = await this.#receipt(name);
     const credential = parseCredential(text);
     this.#ports.register(credential.token);
-    const failure = await rotateSecret(receipt, credential, { clock, userAgent, secrets: credentials });
+    const failure = await rotateSecret(receipt, credential, {
+      clock,
+      userAgent,
+      ...(network ? { network } : {}),
+      secrets: credentials,
+    });
     if (failure) throw failureError(failure, parseRemoteUrl(receipt.remote_url)?.host ?? 'Core');
     logger.info('binding.rotated', { binding: name });
     await this.#ports.restart(name);
@@ -203,6 +210,7 @@ export class EnrolmentDesk {
       random: ports.random,
       logger: ports.logger,
       userAgent: ports.userAgent,
+      ...(ports.network ? { network: ports.network } : {}),
       receipts: ports.receipts,
       secrets: ports.credentials,
       register: (secret) => ports.register(secret),

@@ -8,8 +8,9 @@ export function serveEnrolled(daemon: Daemon, receipt: BindingReceipt): void {
   const known = daemon.bindings.get(receipt.name);
   if (known) return void (known.serving || daemon.reconnect(known));
   const { clock, credentials } = daemon.options;
+  const { network, userAgent } = daemon;
   const register = (secret: string): void => daemon.redactor.register(secret);
-  daemon.serve(enrolledTarget(receipt, { credentials, clock, userAgent: daemon.userAgent, register }));
+  daemon.serve(enrolledTarget(receipt, { credentials, clock, network, userAgent, register }));
 }
 
 /** The enrolments of a running Runtime, which serves at once what is bound. */
@@ -21,6 +22,7 @@ export function enrolmentDeskOf(daemon: Daemon): EnrolmentDesk {
     logger,
     credentials,
     userAgent: daemon.userAgent,
+    network: daemon.network,
     receipts: new Receipts(paths.environments, random),
     state: paths.root,
     otherFolders: () => {

@@ -8,6 +8,7 @@ import { Socket } from './socket.ts';
 import { advance, type ConnectionEvent, type ConnectionState } from './states.ts';
 import type { Logger } from '../observe/logger.ts';
 import { delay, within, type Clock, type Timer } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import type { Random } from '../platform/random.ts';
 import type { HeartbeatPayload } from '../protocol/heartbeat.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
@@ -44,6 +45,7 @@ export interface LinkOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly userAgent: string;
+  readonly network?: Network;
   readonly deviceId: string;
   /** Reads the credential, or says why there is none. Never logged, never kept longer than a call. */
   credential(): Promise<{ kind: 'ok'; secret: string } | { kind: 'failed'; failure: Failure }>;
@@ -270,6 +272,7 @@ export class Link {
       clock: this.#o.clock,
       signal: abort.signal,
       events: inbox,
+      ...(this.#o.network ? { network: this.#o.network } : {}),
     });
     if (result.kind === 'aborted') return;
     if (abort.signal.aborted) {

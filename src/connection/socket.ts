@@ -1,6 +1,6 @@
-import type { Agent } from 'node:http';
 import WebSocket from 'ws';
 import type { Clock, Timer } from '../platform/clock.ts';
+import { directRoute, type Network, type Route } from '../platform/network.ts';
 import { fromNetworkError, fromStatus, permanent, transient, type Failure } from '../observe/failure.ts';
 import { Outbox } from './outbox.ts';
 
@@ -63,9 +63,21 @@ export class Socket {
     clock: Clock;
     events: SocketEvents;
     signal: AbortSignal;
-    /** Extra TLS or agent settings from the platform. */
-    agent?: Agent;
+    /** The way there; without one it is direct. */
+    network?: Network;
   }): Promise<{ kind: 'open'; socket: Socket } | { kind: 'failed'; failure: Failure } | { kind: 'aborted' }> {
+    if (!options.network) return Socket.#dial(options, directRoute, new AbortController());
+    const tunnel = new AbortController();
+    return options.network
+      .routeFor(options.url, tunnel.signal)
+      .then((route) => Socket.#dial(options, route, tunnel));
+  }
+
+  static #dial(
+    options: Parameters<typeof Socket.dial>[0],
+    route: Route,
+    tunnel: AbortController,
+  ): ReturnType<typeof Socket.dial> {
     return new Promise((resolve) => {
       let ws: WebSocket;
       try {
@@ -75,7 +87,8 @@ export class Socket {
           perMessageDeflate: false,
           handshakeTimeout: socketLimits.handshake,
           followRedirects: false,
-          ...(options.agent ? { agent: options.agent } : {}),
+          ...(route.agent ? { agent: route.agent } : {}),
+          ...route.tls,
         });
       } catch (error) {
         // A header that cannot be sent is thrown rather than emitted.
@@ -93,10 +106,12 @@ export class Socket {
         resolve(result);
       };
       const onAbort = (): void => {
+        tunnel.abort();
         finish({ kind: 'aborted' });
         ws.terminate();
       };
       const timer: Timer = options.clock.after(socketLimits.handshake, () => {
+        tunnel.abort();
         finish({ kind: 'failed', failure: transient('timeout') });
         ws.terminate();
       });

@@ -48,6 +48,14 @@ export const settingsSchema = z.object({
   start_minimised: z.boolean(),
   start_at_login: z.boolean(),
   keep_awake: z.boolean(),
+  /** How other machines are reached: as the system says, directly, or through `proxy_url`. */
+  proxy: z.enum(['system', 'none', 'manual']),
+  /** `http://host:port` or `https://host:port`; never a user or a password. */
+  proxy_url: z.string().max(2_048),
+  /** The password to it is a secret of its own (`proxy.password`). */
+  proxy_user: z.string().max(255),
+  /** Path of a PEM file of authorities to trust beside the built-in ones; empty: none. */
+  extra_ca: z.string().max(4_096),
   /** What happens when an agent asks. From the next Turn on: a Turn keeps what it began with. */
   policy: z.enum(['ask', 'accept_edits', 'unattended']),
   /** Who may answer. From the next prompt on. */
@@ -61,6 +69,10 @@ export const defaultSettings: Settings = {
   start_minimised: false,
   start_at_login: false,
   keep_awake: true,
+  proxy: 'system',
+  proxy_url: '',
+  proxy_user: '',
+  extra_ca: '',
   policy: 'ask',
   answered_by: 'both',
 };
@@ -143,6 +155,8 @@ export const commands = {
   },
   'settings.get': { request: empty, answer: settingsSchema },
   'settings.set': { request: settingsSchema.partial().strict(), answer: settingsSchema },
+  /** Keeps the password of the proxy in the credential store; an empty one forgets it. It is never given back. */
+  'proxy.password': { request: z.strictObject({ password: z.string().max(1_024) }), answer: done },
   /** What to do while the credential store is unavailable. `memory` keeps secrets for this run only. */
   'credentials.choose': {
     request: z.strictObject({ choice: z.enum(['retry', 'memory', 'file']) }),

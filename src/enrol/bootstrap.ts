@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { fromStatus, permanent, type Failure } from '../observe/failure.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
 import { isLoopback } from './addresses.ts';
 import { badAnswer, callMachine, redirected } from './machine-http.ts';
@@ -34,6 +35,7 @@ export interface BootstrapRequest {
   /** The address stored at enrolment; the answer must name exactly it. Null: any acceptable one. */
   readonly expectedUrl: string | null;
   readonly signal?: AbortSignal;
+  readonly network?: Network;
 }
 
 export type BootstrapOutcome =
@@ -53,6 +55,7 @@ export async function bootstrap(request: BootstrapRequest): Promise<BootstrapOut
     userAgent: request.userAgent,
     clock: request.clock,
     ...(request.signal ? { signal: request.signal } : {}),
+    ...(request.network ? { network: request.network } : {}),
   });
   if (raw.kind === 'failed') return raw;
   if (raw.status >= 300 && raw.status < 400) return failed(redirected(raw.status));

@@ -1,5 +1,6 @@
 import type { Logger } from '../observe/logger.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import type { Random } from '../platform/random.ts';
 import type { CredentialResult } from '../store/credential-store.ts';
 import type { CoreAddress } from './addresses.ts';
@@ -20,6 +21,7 @@ export interface EnrolmentPorts {
   readonly random: Random;
   readonly logger: Logger;
   readonly userAgent: string;
+  readonly network?: Network;
   readonly receipts: Receipts;
   readonly secrets: Secrets;
   /** The home folder, our own state, and the folders of the bindings of other Environments. */

@@ -338,7 +338,11 @@ class Stopped extends Error {}
 
 const stepOf = (state: EnrolState): EnrolStep | null => ('step' in state ? state.step : null);
 const sorted = (enrollment: Enrollment): [string, string][] => Object.entries(enrollment).sort();
-const callPorts = ({ clock, userAgent }: EnrolmentPorts): CallPorts => ({ clock, userAgent });
+const callPorts = ({ clock, userAgent, network }: EnrolmentPorts): CallPorts => ({
+  clock,
+  userAgent,
+  ...(network ? { network } : {}),
+});
 
 async function sameFolder(one: string, other: string): Promise<boolean> {
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);

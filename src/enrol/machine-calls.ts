@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { fromStatus, permanent, transient, type Failure } from '../observe/failure.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Network } from '../platform/network.ts';
 import { isAbsoluteLocalPath, isCanonicalUuid } from '../protocol/ids.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
 import { parseRemoteUrl } from './addresses.ts';
@@ -13,6 +14,7 @@ export const answerCaps = { installation: 16 * 1024, enroll: 16 * 1024, connecti
 export interface CallPorts {
   readonly clock: Clock;
   readonly userAgent: string;
+  readonly network?: Network;
   readonly signal?: AbortSignal;
 }
 

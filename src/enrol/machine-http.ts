@@ -1,7 +1,8 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { fromNetworkError, transient, type Failure } from '../observe/failure.ts';
 import type { Clock } from '../platform/clock.ts';
+import { directRoute, type Network } from '../platform/network.ts';
 
 /** One HTTP call to a machine route. Milliseconds. */
 export const callTimeout = 10_000;
@@ -21,6 +22,8 @@ export interface MachineCall {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /** The way there; without one it is direct. */
+  readonly network?: Network;
 }
 
 export type MachineAnswer =
@@ -35,13 +38,15 @@ export function callMachine(call: MachineCall): Promise<MachineAnswer> {
   return new Promise((resolve) => {
     let timedOut = false;
     const limit = new AbortController();
-    const stop = (): void => limit.abort();
+    // A request that waits for its tunnel does not hear that it was given up, so nobody waits for it either.
+    const stop = (): void => {
+      limit.abort();
+      broken({ code: 'ABORT_ERR' });
+    };
     const timer = call.clock.after(callTimeout, () => {
       timedOut = true;
-      limit.abort();
+      stop();
     });
-    if (call.signal?.aborted) limit.abort();
-    call.signal?.addEventListener('abort', stop, { once: true });
     const finish = (answer: MachineAnswer): void => {
       timer.cancel();
       call.signal?.removeEventListener('abort', stop);
@@ -49,14 +54,17 @@ export function callMachine(call: MachineCall): Promise<MachineAnswer> {
     };
     const fail = (failure: Failure): void => finish({ kind: 'failed', failure });
     const broken = (error: unknown): void => fail(timedOut ? transient('timeout') : fromNetworkError(error));
-    try {
+    const go = async (): Promise<void> => {
       const url = new URL(`${call.coreUrl.replace(/\/$/, '')}/${call.path}`);
+      const route = (await call.network?.routeFor(url, limit.signal)) ?? directRoute;
+      if (limit.signal.aborted) return;
       const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
       const body = call.body === undefined ? '' : JSON.stringify(call.body);
       const request = send(url, {
         method: call.method,
         // One question: a connection kept for later would only be one more that can break.
-        agent: false,
+        agent: route.agent,
+        ...route.tls,
         signal: limit.signal,
         headers: {
           Authorization: `Bearer ${call.bearer}`,
@@ -81,19 +89,37 @@ export function callMachine(call: MachineCall): Promise<MachineAnswer> {
         });
         response.on('error', broken);
         response.on('end', () =>
-          finish({
-            kind: 'answer',
-            status: response.statusCode ?? 0,
-            body: Buffer.concat(chunks).toString('utf8'),
-          }),
+          isPortal(call.coreUrl, response)
+            ? fail({ class: 'attention', code: 'captive_portal', detail: null })
+            : finish({
+                kind: 'answer',
+                status: response.statusCode ?? 0,
+                body: Buffer.concat(chunks).toString('utf8'),
+              }),
         );
       });
       request.end(body === '' ? undefined : body);
-    } catch (error) {
-      // A header that cannot be sent, or an address that is none, is thrown rather than emitted.
-      broken(error);
-    }
+    };
+    call.signal?.addEventListener('abort', stop, { once: true });
+    if (call.signal?.aborted) return stop();
+    // A header that cannot be sent, or an address that is none, is thrown rather than emitted.
+    go().catch(broken);
   });
+}
+
+/** A page where an answer of Core should be, or a way to another host: a network that wants to be signed in to first. */
+function isPortal(coreUrl: string, response: IncomingMessage): boolean {
+  const status = response.statusCode ?? 0;
+  if (status >= 300 && status < 400 && response.headers.location !== undefined) {
+    try {
+      const target = new URL(response.headers.location, coreUrl);
+      return target.hostname !== new URL(coreUrl).hostname;
+    } catch {
+      return false;
+    }
+  }
+  const page = /^\s*text\/html\b/i.test(response.headers['content-type'] ?? '');
+  return page && (status === 511 || (status >= 200 && status < 300));
 }
 
 export const badAnswer = (why: string): Failure => ({ class: 'attention', code: 'bad_answer', detail: why });

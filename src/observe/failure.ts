@@ -10,6 +10,9 @@ export type FailureCode =
   | 'timeout'
   | 'tls'
   | 'proxy_auth'
+  | 'proxy_unreachable'
+  | 'proxy_refused'
+  | 'captive_portal'
   | 'http_status'
   | 'not_found'
   | 'closed_by_core'
@@ -76,6 +79,11 @@ export function fromNetworkError(error: unknown): Failure {
     typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
       ? error.code
       : '';
+  if (code === 'ERR_PROXY') {
+    const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : null;
+    if (typeof status !== 'number') return transient('proxy_unreachable');
+    return status === 407 ? fromStatus(407) : transient('proxy_refused', String(status));
+  }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return transient('name_not_found');
   if (code === 'ECONNREFUSED') return transient('refused');
   if (code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT') return transient('timeout');
