@@ -40,7 +40,8 @@ test('on a desktop of real programs: an older kind of tray is found and clicked,
     const again = bed.app.waitForEvent('window');
     await desktop.click(note, 2);
     bed.window = await again;
-    await expect(bed.window.getByRole('heading', { name: 'Needs you' })).toBeVisible();
+    await expect(bed.window).toHaveURL(/#\/prompt\//);
+    await expect(bed.window.getByRole('heading', { name: 'Needs you', exact: true })).toBeVisible();
     expect((await bed.view()).interactions).toHaveLength(1);
     await desktop.picture(join(pictures, 'desktop-prompt.png'));
   } finally {

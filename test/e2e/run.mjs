@@ -66,12 +66,12 @@ function ensureDesktop() {
   const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
   const programs = [
     ...['gnome-keyring-daemon', 'dbus-run-session', 'gdbus'],
-    ...['openbox', 'trayer', 'dunst', 'xdotool', 'xprop', 'import'],
+    ...['openbox', 'trayer', 'dunst', 'xdotool', 'import'],
   ];
   if (programs.every(has)) return;
   const packages = [
     ...['gnome-keyring', 'libsecret-1-0', 'dbus', 'libglib2.0-bin'],
-    ...['openbox', 'trayer', 'dunst', 'xdotool', 'x11-utils', 'imagemagick'],
+    ...['openbox', 'trayer', 'dunst', 'xdotool', 'imagemagick'],
   ];
   const may = process.getuid?.() === 0 && has('apt-get');
   const install = [

@@ -17,6 +17,7 @@ interface Place {
 export class RealDesktop {
   readonly keyring: SecretService;
   readonly #programs: readonly ChildProcess[];
+  #said = '';
 
   private constructor(keyring: SecretService, programs: readonly ChildProcess[]) {
     this.keyring = keyring;
@@ -26,22 +27,26 @@ export class RealDesktop {
   static async start(): Promise<RealDesktop> {
     const keyring = await SecretService.start();
     const env = { ...process.env, ...keyring.env };
-    const programs = [
-      spawn('openbox', [], { env, stdio: 'ignore' }),
-      spawn('trayer', ['--edge', 'bottom', '--align', 'right', '--widthtype', 'request', '--height', '32'], {
-        env,
-        stdio: 'ignore',
-      }),
-      spawn('dunst', [], { env, stdio: 'ignore' }),
-    ];
+    const programs: ChildProcess[] = [];
+    const begin = (name: string, ...args: string[]): void => {
+      const program = spawn(name, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+      program.stderr?.on('data', (chunk) => (desktop.#said += String(chunk)));
+      programs.push(program);
+    };
     const desktop = new RealDesktop(keyring, programs);
-    await desktop.#until(async () =>
-      (await run('xprop', ['-root', '_NET_SUPPORTING_WM_CHECK'])).stdout.includes('window id'),
-    );
-    await desktop.#until(async () => (await desktop.placeOf('trayer')) !== null);
-    const bus = await SessionBus.open(keyring.address);
-    await desktop.#until(async () => (await bus?.hasOwner('org.freedesktop.Notifications')) ?? false);
-    bus?.close();
+    try {
+      // Frames are for the picture alone: nobody waits for the window manager.
+      begin('openbox');
+      begin('trayer', '--edge', 'bottom', '--align', 'right', '--widthtype', 'request', '--height', '32');
+      await desktop.#until(async () => (await desktop.placeOf('trayer')) !== null);
+      begin('dunst');
+      const bus = await SessionBus.open(keyring.address);
+      await desktop.#until(async () => (await bus?.hasOwner('org.freedesktop.Notifications')) ?? false);
+      bus?.close();
+    } catch (error) {
+      await desktop.close();
+      throw error;
+    }
     return desktop;
   }
 
@@ -103,6 +108,6 @@ export class RealDesktop {
       if (await look()) return;
       await pause(100);
     }
-    throw new Error('The desktop did not come up.');
+    throw new Error(`The desktop did not come up. ${this.#said.slice(-500)}`);
   }
 }
