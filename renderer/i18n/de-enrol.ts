@@ -63,7 +63,7 @@ export const deEnrol = {
   'enrol.check.encrypted_unasked': 'Verschlüsselt; das Zertifikat wird beim ersten Aufruf geprüft.',
   'enrol.check.local': 'Auf diesem Rechner, unverschlüsselt',
   'enrol.check.environment': 'Environment',
-  'enrol.check.build': 'Sein Aufbau',
+  'enrol.check.build': 'Seine Version',
   'enrol.check.agent': 'Agent',
   'enrol.check.folder': 'Ordner',
   'enrol.check.folder_frozen': 'Die Session nennt ihn. Ein anderer Ordner braucht eine andere Session.',

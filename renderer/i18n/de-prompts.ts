@@ -72,7 +72,7 @@ export const dePrompts = {
   'fact.deadline.card_none': 'keine, sie wartet auf Sie',
   'fact.deadline.at': 'um {at}, in {left}',
   'hidden.count': { one: '{count} unsichtbares Zeichen.', other: '{count} unsichtbare Zeichen.' },
-  'hidden.short': { one: '{count} unsichtbares Zeichen', other: '{count} unsichtbare Zeichen' },
+  'hidden.short': { one: '{count} unsichtbar', other: '{count} unsichtbar' },
   'hidden.turns':
     '{codes} dreht die Richtung des Textes danach um. Es wird als Code gezeigt, nie angewendet.',
   'hidden.shown': '{codes} ist in einfachem Text nicht zu sehen. Es wird als Code gezeigt, nie angewendet.',

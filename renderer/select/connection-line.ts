@@ -1,5 +1,5 @@
 import type { BindingView, ConnectionView, View } from '../../src/contract/view.ts';
-import { t } from '../i18n/t.ts';
+import { currentLanguage, t } from '../i18n/t.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, countedDown, moment, span } from './time-words.ts';
 
@@ -57,7 +57,7 @@ export function connectionLine(binding: BindingView, context: ConnectionContext)
         label: t('conn.label.suspended'),
         note: t('conn.note.suspended'),
         state: t('conn.suspended'),
-        reason: connection.reason ?? t('conn.suspended.reason'),
+        reason: told(connection, t('conn.suspended.reason')),
         action: null,
         rank: rank.checking,
       };
@@ -191,7 +191,7 @@ function waiting(connection: ConnectionView, context: ConnectionContext): Connec
       ...base,
       mark: mark('bang', 'warn'),
       state: t('conn.not_found'),
-      reason: connection.reason ?? t('conn.not_found.reason', { at: lostAt(connection, context) }),
+      reason: told(connection, t('conn.not_found.reason', { at: lostAt(connection, context) })),
       action: 'doctor',
     };
   }
@@ -224,6 +224,10 @@ function waiting(connection: ConnectionView, context: ConnectionContext): Connec
   };
 }
 
+/** The daemon's own sentence, which knows values but English alone; else `text`, which says as much without them. */
+const told = (connection: ConnectionView, text: string): string =>
+  currentLanguage().startsWith('en') ? (connection.reason ?? text) : text;
+
 /** The sentence for a reason code. Where it needs a value that only the daemon knows, the daemon's own sentence. */
 function lostReason(connection: ConnectionView): string | null {
   const host = connection.host ?? t('conn.core');
@@ -234,7 +238,7 @@ function lostReason(connection: ConnectionView): string | null {
       return t('conn.reason.name_not_found', { host });
     case 'timeout':
     case 'read_timeout':
-      return connection.reason ?? t('conn.reason.timeout');
+      return told(connection, t('conn.reason.timeout'));
     case 'refused':
       return t('conn.reason.refused', { host });
     case 'proxy_auth':
@@ -244,11 +248,11 @@ function lostReason(connection: ConnectionView): string | null {
     case 'captive_portal':
       return t('conn.reason.captive_portal');
     case 'tls':
-      return connection.reason ?? t('conn.reason.tls');
+      return told(connection, t('conn.reason.tls'));
     case 'http_status':
-      return connection.reason ?? t('conn.reason.http_status');
+      return told(connection, t('conn.reason.http_status'));
     case 'closed_by_core':
-      return connection.reason ?? t('conn.reason.closed_by_core');
+      return told(connection, t('conn.reason.closed_by_core'));
     case 'write_failed':
       return t('conn.reason.write_failed');
     case 'frame_too_large':
@@ -274,7 +278,7 @@ function parked({ connection, enrolled }: BindingView): ConnectionLine {
       return {
         ...base,
         state: t('conn.parked.version'),
-        reason: connection.reason ?? t('conn.parked.version.reason'),
+        reason: told(connection, t('conn.parked.version.reason')),
       };
     case 'credential_rejected':
       return {
@@ -294,26 +298,26 @@ function parked({ connection, enrolled }: BindingView): ConnectionLine {
       return {
         ...base,
         state: t('conn.parked.missing'),
-        reason: connection.reason ?? t('conn.parked.missing.reason'),
+        reason: told(connection, t('conn.parked.missing.reason')),
         action: again,
       };
     case 'other_key_bound':
       return {
         ...base,
         state: t('conn.parked.other_key'),
-        reason: connection.reason ?? t('conn.parked.other_key.reason'),
+        reason: told(connection, t('conn.parked.other_key.reason')),
       };
     case 'binding_mismatch':
       return {
         ...base,
         state: t('conn.parked.mismatch'),
-        reason: connection.reason ?? t('conn.parked.mismatch.reason'),
+        reason: told(connection, t('conn.parked.mismatch.reason')),
       };
     case 'workspace_unusable':
       return {
         ...base,
         state: t('conn.parked.workspace'),
-        reason: connection.reason ?? t('conn.parked.workspace.reason'),
+        reason: told(connection, t('conn.parked.workspace.reason')),
       };
     default:
       return { ...base, state: t('conn.parked'), reason: connection.reason };
@@ -326,7 +330,7 @@ function noCredentialStore(connection: ConnectionView): ConnectionLine {
     label: t('conn.no_store'),
     note: t('conn.note.no_store'),
     state: t('conn.no_store'),
-    reason: connection.reason ?? t('conn.no_store.reason'),
+    reason: told(connection, t('conn.no_store.reason')),
     action: 'credentials',
     rank: rank.parked,
   };

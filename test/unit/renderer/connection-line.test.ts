@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { catalogues } from '../../../renderer/i18n/catalogues.ts';
+import { setCatalogue } from '../../../renderer/i18n/t.ts';
 import { bindingsByNeed, connectionLine } from '../../../renderer/select/connection-line.ts';
 import { isStopped } from '../../../src/contract/worst-state.ts';
 import { clockTime } from '../../../renderer/select/time-words.ts';
@@ -158,6 +160,18 @@ describe('the words of each connection state', () => {
       action: 'start',
     });
   });
+});
+
+test('in another language the sentences of the daemon, which are English, give way to the catalogue', () => {
+  try {
+    setCatalogue(catalogues.de.tag, catalogues.de.texts);
+    expect(line(lost).reason).toBe('Core hat 10 s lang nicht geantwortet. Versuch 4.');
+    expect(line(parked)).toMatchObject({ state: 'Geparkt: verschiedene Versionen' });
+    expect(line(parked).reason).not.toContain('Core speaks');
+  } finally {
+    setCatalogue(catalogues.en.tag, catalogues.en.texts);
+  }
+  expect(line(parked).reason).toContain('Core speaks 0.9.2');
 });
 
 test('a loss stays quiet for two seconds before it turns amber', () => {
