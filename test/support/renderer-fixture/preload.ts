@@ -1,6 +1,7 @@
 // First: the page's policy holds for this script too.
 import '../../../renderer/zod-without-eval.ts';
 import type { WindowBridge } from '../../../src/contract/bridge.ts';
+import { defaultSettings } from '../../../src/contract/commands.ts';
 import { longScenarios } from './long-scenarios.ts';
 import { now } from './samples.ts';
 import { scenarios } from './scenarios.ts';
@@ -20,14 +21,11 @@ window.localStorage.setItem('agent-runtime.theme', theme);
 window.localStorage.setItem('agent-runtime.language', language);
 
 const fixture = standIn(scenario, {
+  ...defaultSettings,
   theme,
   language,
-  notifications: true,
-  start_minimised: false,
   start_at_login: true,
   keep_awake: false,
-  policy: 'ask',
-  answered_by: 'both',
 });
 if (window.location.hash === '')
   window.history.replaceState(null, '', window.location.search + scenario.hash);
