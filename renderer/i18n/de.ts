@@ -54,7 +54,7 @@ export const de = {
   'nav.turns': 'Turns',
   'nav.turns_open': { one: '{count} offen', other: '{count} offen' },
   'nav.history': 'Verlauf',
-  'nav.doctor': 'Diagnose',
+  'nav.doctor': 'Prüfung',
   'nav.settings': 'Einstellungen',
   'nav.bindings': 'Bindungen',
   'nav.theme': 'Farbschema wechseln',
@@ -163,7 +163,7 @@ export const de = {
   'conn.reason.proxy_auth': 'Der Proxy verlangt ein Passwort (407).',
   'conn.reason.proxy_unreachable': 'Der Proxy ist nicht erreichbar.',
   'conn.reason.captive_portal':
-    'Dieses Netz verlangt erst eine Anmeldung. Öffne eine Webseite im Browser und melde dich an.',
+    'Dieses Netz verlangt erst eine Anmeldung. Öffnen Sie eine Webseite im Browser und melden Sie sich an.',
   'conn.reason.http_status': 'Core hat mit einem Fehler geantwortet.',
   'conn.reason.closed_by_core': 'Core hat die Verbindung geschlossen.',
   'conn.reason.write_failed': 'Eine Nachricht konnte nicht gesendet werden.',
@@ -310,9 +310,9 @@ export const de = {
   'hello.proven': 'Gezeigt wird, was belegt ist',
   'hello.proven.text':
     'Gefüllte Zeichen wurden beobachtet. Gestrichelte sind vielleicht geschehen. Nichts ist geraten.',
-  'hello.as_you': 'Er läuft mit Ihrem Benutzerkonto',
+  'hello.as_you': 'Er hat Ihre Rechte',
   'hello.as_you.text':
-    'Agenten haben auf diesem Rechner Ihre Rechte. Der gebundene Ordner ist ein Ausgangspunkt, keine Mauer.',
+    'Agenten laufen auf diesem Rechner mit Ihrem Benutzerkonto. Der gebundene Ordner ist ein Ausgangspunkt, keine Mauer.',
 
   // History
   'history.show': 'Zeigen',
@@ -396,6 +396,26 @@ export const de = {
   'settings.minimised.text': 'Im Tray, ohne Fenster',
   'settings.awake': 'Rechner wach halten, solange ein Turn läuft',
   'settings.awake.text': 'Der Bildschirm darf ausgehen.',
+  'settings.network': 'Netz',
+  'settings.proxy': 'Proxy',
+  'settings.proxy.system': 'Wie das System',
+  'settings.proxy.none': 'Keiner',
+  'settings.proxy.manual': 'Dieser',
+  'settings.proxy.system.text':
+    'Den der Desktop oder die Umgebung nennt. Dieser Rechner selbst wird direkt erreicht.',
+  'settings.proxy.none.text': 'Jeder Core wird direkt erreicht.',
+  'settings.proxy.manual.text': 'Für jeden Core. Dieser Rechner selbst wird direkt erreicht.',
+  'settings.proxy.url': 'Adresse',
+  'settings.proxy.user': 'Benutzer, wo er einen verlangt',
+  'settings.proxy.password': 'Passwort',
+  'settings.proxy.password.hint':
+    'Liegt im Speicher für Zugangsdaten und wird nie wieder gezeigt. Leer: das vorhandene bleibt.',
+  'settings.proxy.save': 'Diesen Proxy nehmen',
+  'settings.ca': 'Datei mit weiteren Ausstellern',
+  'settings.ca.placeholder': '/etc/ssl/firma.pem',
+  'settings.ca.text': 'PEM. Sie gelten neben den eingebauten, für jeden Core. Leer: keine.',
+  'settings.ca.save': 'Diese Datei nehmen',
+  'toast.network_saved': 'Die nächste Verbindung nimmt diesen Weg.',
   'settings.work': 'Arbeit auf diesem Rechner',
   'settings.pause': 'Pause',
   'settings.paused': 'Pausiert',

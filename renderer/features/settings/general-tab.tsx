@@ -6,6 +6,7 @@ import { runtimeFoot } from '../../select/overview.ts';
 import { useAct, useNow, useServices, useSettings, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { NetworkSection } from './network-section.tsx';
 import { StopDialog } from '../shell/stop-dialog.tsx';
 
 type Flag = { [K in keyof Settings]: Settings[K] extends boolean ? K : never }[keyof Settings];
@@ -95,6 +96,7 @@ export function GeneralTab(): ReactElement {
           </>
         ) : null}
       </ul>
+      <NetworkSection />
       <h2 className="tab-head">{t('settings.work')}</h2>
       <WorkRows />
     </>

@@ -113,6 +113,7 @@ const sameInBoth: readonly string[] = [
   'settings.language.en',
   'settings.pause',
   'settings.proxy',
+  'settings.proxy',
   'stream.core',
   'time.minutes',
   'title.plain',
