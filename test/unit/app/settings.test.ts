@@ -48,6 +48,27 @@ test('what a person chose wins over the configuration, and nothing else is kept'
   });
 });
 
+test('a proxy that cannot be one is refused and not kept; its password never lies with the settings', async () => {
+  const paths = statePaths(await mkdtemp(join(tmpdir(), 'agent-runtime-settings-')), systemEnvironment);
+  await life(paths, async (daemon) => {
+    const bad = await daemon.run('settings.set', { proxy: 'manual', proxy_url: 'no address' });
+    expect(bad).toMatchObject({ ok: false, error: { code: 'invalid_configuration' } });
+    expect(daemon.settings.proxy).toBe('system');
+    await daemon.run('settings.set', {
+      proxy: 'manual',
+      proxy_url: 'http://proxy.test:1',
+      proxy_user: 'anna',
+    });
+    await daemon.run('credentials.choose', { choice: 'memory' });
+    expect(await daemon.run('proxy.password', { password: 'canary-password' })).toMatchObject({ ok: true });
+    expect(JSON.stringify(await daemon.run('settings.get', {}))).not.toContain('canary');
+    expect(JSON.stringify(daemon.publisher.current())).not.toContain('canary');
+    await daemon.network.routeFor(new URL('https://core.test/'), new AbortController().signal);
+    expect(daemon.redactor.redact('said canary-password')).not.toContain('canary');
+  });
+  expect(await readFile(paths.settings, 'utf8')).not.toContain('canary');
+});
+
 test('a file of a version that knew fewer settings is read', async () => {
   const paths = statePaths(await mkdtemp(join(tmpdir(), 'agent-runtime-settings-')), systemEnvironment);
   const old = {
