@@ -269,7 +269,8 @@ class Desktop {
 
   async #quit(): Promise<void> {
     if (this.#quitting) return;
-    const choice = await askQuit(this.#view, this.#window.current);
+    const set = this.#daemon.settings.on_quit;
+    const choice = set === 'ask' ? await askQuit(this.#view, this.#window.current) : set;
     if (choice === 'stay') return;
     if (choice === 'after_turns') {
       await this.#daemon.stopServing('after_turns');

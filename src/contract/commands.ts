@@ -48,6 +48,8 @@ export const settingsSchema = z.object({
   start_minimised: z.boolean(),
   start_at_login: z.boolean(),
   keep_awake: z.boolean(),
+  /** What quitting the desktop app does while Turns are open. */
+  on_quit: z.enum(['ask', 'after_turns', 'now']),
   /** How other machines are reached: as the system says, directly, or through `proxy_url`. */
   proxy: z.enum(['system', 'none', 'manual']),
   /** `http://host:port` or `https://host:port`; never a user or a password. */
@@ -69,6 +71,7 @@ export const defaultSettings: Settings = {
   start_minimised: false,
   start_at_login: false,
   keep_awake: true,
+  on_quit: 'ask',
   proxy: 'system',
   proxy_url: '',
   proxy_user: '',

@@ -93,6 +93,7 @@ export function GeneralTab(): ReactElement {
             <SwitchRow name="start_at_login" title="settings.login" text="settings.login.text" />
             <SwitchRow name="start_minimised" title="settings.minimised" text="settings.minimised.text" />
             <SwitchRow name="keep_awake" title="settings.awake" text="settings.awake.text" />
+            <QuitRow />
           </>
         ) : null}
       </ul>
@@ -100,6 +101,43 @@ export function GeneralTab(): ReactElement {
       <h2 className="tab-head">{t('settings.work')}</h2>
       <WorkRows />
     </>
+  );
+}
+
+const quitChoices = ['ask', 'after_turns', 'now'] as const;
+
+/** What quitting does while Turns are open. Closing the window never quits. */
+function QuitRow(): ReactElement {
+  const { settings } = useServices();
+  const act = useAct();
+  const current = useSettings();
+  return (
+    <li className="set">
+      <div className="t">
+        <b id="set-on-quit">{t('settings.on_quit')}</b>
+        <p id="set-on-quit-text">{t('settings.on_quit.text')}</p>
+      </div>
+      <span className="selectbox">
+        <select
+          className="select"
+          aria-labelledby="set-on-quit"
+          aria-describedby="set-on-quit-text"
+          value={current?.on_quit ?? 'ask'}
+          disabled={current === null}
+          onChange={(event) => {
+            const choice = quitChoices.find((one) => one === event.target.value);
+            if (choice !== undefined) act(() => settings.change({ on_quit: choice }));
+          }}
+        >
+          {quitChoices.map((choice) => (
+            <option key={choice} value={choice}>
+              {t(`settings.on_quit.${choice}`)}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" size={12} />
+      </span>
+    </li>
   );
 }
 
