@@ -91,6 +91,9 @@ async function start(): Promise<void> {
   desktop.begin(bus);
 }
 
+const isPreventable = (event: unknown): event is { preventDefault(): void } =>
+  typeof event === 'object' && event !== null && 'preventDefault' in event;
+
 /** Window, tray and notifications around one daemon; none of them holds anything that the daemon needs. */
 class Desktop {
   readonly #daemon: Daemon;
@@ -159,6 +162,12 @@ class Desktop {
     // A connection that slept is asked at once, before its heartbeat would show it.
     powerMonitor.on('resume', () => this.#wake());
     powerMonitor.on('unlock-screen', () => this.#wake());
+    // The machine goes down: it is asked for the time to settle, and nobody is asked anything.
+    powerMonitor.on('shutdown', (event?: unknown) => {
+      if (isPreventable(event)) event.preventDefault();
+      this.#signalled = true;
+      void this.#leave();
+    });
     app.on('second-instance', (_event, _argv, _cwd, data) => {
       this.#window.open();
       const given = typeof data === 'object' && data !== null ? data : {};

@@ -48,3 +48,38 @@ test('General: what is chosen holds at once, a proxy that cannot be one is told,
     await bed.close();
   }
 });
+
+test('a machine that wakes asks its connections at once, and one that goes down settles a Turn without a question', async () => {
+  const bed = await DesktopBed.open({ claude: true });
+  try {
+    const asked = await bed.answerDialogs('Go back');
+    // What was heard last moves only when the other side is asked anew.
+    const heard = async (): Promise<string | null> =>
+      (
+        JSON.parse((await bed.cli('view', '--json')).stdout) as {
+          bindings: { connection: { last_received_at: string | null } }[];
+        }
+      ).bindings[0]?.connection.last_received_at ?? null;
+    await expect.poll(heard).not.toBeNull();
+    bed.model?.setScenario(stuck);
+    await bed.startTurn('Run something');
+    const id = await until(async () => (await bed.view()).interactions[0]?.id ?? null, 'a prompt');
+    await bed.cli('answer', id, '--allow');
+    await until(async () => (running('sleep 1000') ? true : null), 'the command');
+    const before = await heard();
+    await bed.app.evaluate(({ powerMonitor }) => void powerMonitor.emit('resume'));
+    await expect.poll(heard, { timeout: 4_000 }).not.toBe(before);
+    expect(await asked()).toEqual([]);
+
+    const { process: app } = bed;
+    const gone = new Promise<number | null>((done) => app.once('exit', (code) => done(code)));
+    await bed.app.evaluate(
+      ({ powerMonitor }) =>
+        void setImmediate(() => powerMonitor.emit('shutdown', { preventDefault: () => undefined })),
+    );
+    expect(await gone).toBe(0);
+    expect(running('sleep 1000')).toBe(false);
+  } finally {
+    await bed.close();
+  }
+});
