@@ -78,7 +78,15 @@ export class DesktopBed {
     const env = options.env ?? {};
     const app = await launch(home, stateDir, workspace, options.args ?? [], env);
     const window = await app.firstWindow();
-    return new DesktopBed({ home, stateDir, workspace, model, app, window }, env);
+    const bed = new DesktopBed({ home, stateDir, workspace, model, app, window }, env);
+    // Until it was looked at, a Turn would go to the demo.
+    if (model) {
+      await until(async () => {
+        const found = (await bed.view()).bindings.flatMap(({ harnesses: offered }) => offered);
+        return found.some(({ kind, available }) => kind === 'claude_sdk' && available) ? true : null;
+      }, 'Claude Code to be found');
+    }
+    return bed;
   }
 
   /** Starts the app again on the same state. */
