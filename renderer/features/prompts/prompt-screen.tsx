@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, type ReactElement } from 'react';
+import { memo, useEffect, useLayoutEffect, useRef, type ReactElement } from 'react';
 import type { InteractionView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
 import { shortcuts } from '../../keys.ts';
@@ -150,7 +150,8 @@ function RecentAnswer({
   );
 }
 
-function QueueLink({
+/** Drawn anew only when it or the view changed: a step to the next of a hundred prompts touches two of them. */
+const QueueLink = memo(function QueueLink({
   interaction,
   current,
 }: {
@@ -175,7 +176,7 @@ function QueueLink({
       </span>
     </Go>
   );
-}
+});
 
 interface EndedDetailProps {
   readonly id: string;

@@ -35,9 +35,10 @@ const longTasks: number[] = [];
 new PerformanceObserver((list) => {
   for (const task of list.getEntries()) longTasks.push(task.duration);
 }).observe({ type: 'longtask' });
-// An answer of the real daemon comes as a task of its own.
+// What the real daemon answers or pushes comes as a task of its own.
 const bridge: WindowBridge = {
   ...fixture.bridge,
+  onView: (listener) => fixture.bridge.onView((next) => setTimeout(() => listener(next), 0)),
   command: async (command, request) => {
     await new Promise((done) => setTimeout(done, 0));
     return fixture.bridge.command(command, request);
