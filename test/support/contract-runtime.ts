@@ -18,6 +18,7 @@ import { realWorkspace } from './real-workspace.ts';
 import { FakeClock } from './fake-clock.ts';
 import { RecordedHarness } from './recorded-harness.ts';
 import { countingRandom } from './router-bed.ts';
+import { directNetwork } from './direct-network.ts';
 
 /**
  * The real Runtime of one connection (link, router, socket) on a clock that stands still and a Harness under control,
@@ -66,6 +67,7 @@ export class ContractRuntime {
       random: countingRandom(),
       logger: silentLogger,
       userAgent: 'contract-test',
+      network: directNetwork(),
       version: '0.0.0',
       interactions: { policy: policy ?? 'ask', answeredBy: answered_by ?? 'both', timeoutMs: null },
       rules: new RuleBook({ clock: this.clock, random: countingRandom() }),

@@ -7,6 +7,7 @@ import type { Random } from '../../../src/platform/random.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { EnrolBed, EnrolCore } from '../../support/enrol-bed.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
+import { directNetwork } from '../../support/direct-network.ts';
 
 let bed: EnrolBed;
 let clock: FakeClock;
@@ -26,6 +27,7 @@ beforeEach(async () => {
     credentials: bed.credentials,
     clock,
     userAgent: 'agent-runtime/test',
+    network: directNetwork(),
     register: () => undefined,
   });
   bound = new BoundRuntime(target, ports());
@@ -48,6 +50,7 @@ function ports(): BindingPorts {
     random,
     logger: silentLogger,
     userAgent: 'agent-runtime/test',
+    network: directNetwork(),
     version: '1',
     interactions: { policy: 'ask', answeredBy: 'both', timeoutMs: null },
     rules: new RuleBook({ clock, random: systemRandom }),
