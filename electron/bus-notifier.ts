@@ -1,6 +1,7 @@
 import { Variant } from './bus-message.ts';
 import type { Note, NoteEvents, Notifier } from './notifier.ts';
 import type { SessionBus } from './session-bus.ts';
+import { words } from './words.ts';
 
 const service = {
   destination: 'org.freedesktop.Notifications',
@@ -71,8 +72,8 @@ export class BusNotifier implements Notifier {
     const can = await this.#can();
     if (shown.closed) return;
     const body = can.includes('body-markup') ? escaped(note.body) : note.body;
-    const deny = note.deny === null ? [] : ['deny', 'Deny'];
-    const actions = can.includes('actions') ? ['default', 'Open', ...deny] : [];
+    const deny = note.deny === null ? [] : ['deny', words().note.deny];
+    const actions = can.includes('actions') ? ['default', words().note.open, ...deny] : [];
     const hints = {
       'desktop-entry': new Variant('s', icon),
       urgency: new Variant('y', 1),

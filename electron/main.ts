@@ -9,6 +9,7 @@ import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { desktopProxy } from '../src/app/network-settings.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
+import { asError } from '../src/observe/errors.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
@@ -21,7 +22,9 @@ import { lockDown, registerScheme, serveWindow } from './security.ts';
 import { SessionBus } from './session-bus.ts';
 import { TrayHost } from './tray-host.ts';
 import { AppTray } from './tray.ts';
+import { feedUpdater } from './updater.ts';
 import { MainWindow } from './window.ts';
+import { speak, words } from './words.ts';
 import { WindowPlaceStore } from './window-place.ts';
 
 /** How long a quit waits before it asks whether to leave without proof. */
@@ -64,7 +67,7 @@ if (!app.requestSingleInstanceLock({ prompt: options.prompt, link: options.link 
     .catch(async (error: unknown) => {
       await app.whenReady();
       dialog.showErrorBox(
-        'Agent Runtime could not start',
+        words().dialog.notStarted,
         error instanceof Error ? error.message : 'Unknown fault',
       );
       app.exit(1);
@@ -89,7 +92,11 @@ async function start(): Promise<void> {
   });
   const desktop = new Desktop(daemon, logger, bus ? await BusNotifier.on(bus) : new ElectronNotifier());
   desktop.begin(bus);
+  await desktop.serveUpdates(config.updates?.feed ?? null);
 }
+
+/** Newer than the oldest Electron that this runs on. */
+const systemLanguages = (): readonly string[] => app.getPreferredSystemLanguages?.() ?? [app.getLocale()];
 
 const isPreventable = (event: unknown): event is { preventDefault(): void } =>
   typeof event === 'object' && event !== null && 'preventDefault' in event;
@@ -199,6 +206,16 @@ class Desktop {
     if (early !== null) this.#arrive(early);
   }
 
+  /** Off where there is no feed or nothing that could be replaced; a fault there is no fault of the app. */
+  async serveUpdates(feed: string | null): Promise<void> {
+    try {
+      const updater = await feedUpdater(feed, () => this.#settle());
+      if (updater) this.#daemon.updates.serve(updater);
+    } catch (error) {
+      this.#logger.warn('update.off', { error: asError(error).name });
+    }
+  }
+
   async #watchTray(bus: SessionBus | null): Promise<void> {
     this.#trayHost = await TrayHost.watch(bus, process.env, (present, appeared) => {
       this.#noteTray(present);
@@ -236,6 +253,7 @@ class Desktop {
 
   #update(view: View): void {
     this.#view = view;
+    speak(this.#daemon.settings.language, systemLanguages());
     this.#tray.update(view, Date.now());
     const settings = this.#daemon.settings;
     this.#notifications.update(view, {
@@ -264,7 +282,7 @@ class Desktop {
     const result = await this.#daemon.run('turn.start', { prompt });
     if (!result.ok) {
       this.#logger.warn('prompt.not_started', { code: result.error.code });
-      dialog.showErrorBox('The Turn was not started', result.error.message);
+      dialog.showErrorBox(words().dialog.turnNotStarted, result.error.message);
       return;
     }
     const { answer } = result;
@@ -289,9 +307,14 @@ class Desktop {
     await this.#leave();
   }
 
-  /** Ends everything, shows what blocks, and never leaves silently without proof. */
   async #leave(): Promise<void> {
     if (this.#quitting) return;
+    await this.#settle();
+    app.exit(0);
+  }
+
+  /** Ends everything, shows what blocks, and never leaves silently without proof. */
+  async #settle(): Promise<void> {
     this.#quitting = true;
     const ended = this.#daemon.shutdown().then(() => true);
     for (;;) {
@@ -307,6 +330,5 @@ class Desktop {
     }
     this.#tray.destroy();
     endDespiteKeychain();
-    app.exit(0);
   }
 }

@@ -1,7 +1,8 @@
 import type { Show } from '../src/contract/channels.ts';
-import type { BindingView, ConnectionReasonCode, InteractionView, View } from '../src/contract/view.ts';
+import type { BindingView, InteractionView, View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import type { Note, Notifier } from './notifier.ts';
+import { words } from './words.ts';
 
 /** A lost connection is told after this long. Milliseconds. */
 const OFFLINE_AFTER = 120_000;
@@ -109,37 +110,25 @@ export class Notifications {
 
 const several = (count: number): { title: string; body: string } => ({
   title: 'Agent Runtime',
-  body: `${count} prompts need you`,
+  body: words().prompts(count),
 });
 
 /** The words for one prompt, and whether it can be denied from outside the window. */
 export function noteOf(prompt: InteractionView, now: number): Omit<Note, 'quiet'> {
   const left = prompt.expires_at === null ? null : Math.ceil((Date.parse(prompt.expires_at) - now) / 60_000);
-  const expires =
-    left === null || left < 1 ? '' : `, expires in ${left === 1 ? '1 minute' : `${left} minutes`}`;
+  const expires = left === null || left < 1 ? '' : words().note.expires(left);
   return {
-    title: `${prompt.binding} needs you`,
+    title: words().note.needsYou(prompt.binding),
     body: `${bodyOf(prompt)}${expires}`,
     deny: prompt.kind === 'permission' && prompt.answerable ? prompt.id : null,
   };
 }
 
 export function bodyOf(prompt: InteractionView): string {
-  if (prompt.kind === 'user_choice') {
-    const count = prompt.questions.length;
-    return count === 1 ? 'A question' : `${count} questions`;
-  }
-  switch (prompt.subject.kind) {
-    case 'command':
-      return 'A command waits for your answer';
-    case 'file_change':
-      return 'A file change waits for your answer';
-    case 'network':
-      return 'Access to a host waits for your answer';
-    case 'tool':
-    case 'question':
-      return 'A tool call waits for your answer';
-  }
+  const { note } = words();
+  return prompt.kind === 'user_choice'
+    ? note.questions(prompt.questions.length)
+    : note.subject[prompt.subject.kind];
 }
 
 /** What is told beside prompts. Reasons come from our own list: a sentence may name a host. */
@@ -151,8 +140,8 @@ function thingsToTell(view: View, now: number): Told[] {
     ...bindings,
     {
       key: 'cleanup',
-      title: 'Something did not settle',
-      body: 'What was started has not been proven gone',
+      title: words().note.unsettled,
+      body: words().note.unsettledText,
       show: { screen: 'home' },
     },
   ];
@@ -162,8 +151,8 @@ function bindingToTell({ name, connection }: BindingView, now: number): Told | n
   if (connection.state === 'parked') {
     return {
       key: `parked ${name}`,
-      title: `${name} is parked`,
-      body: parkedReason(connection.reason_code),
+      title: words().note.parked(name),
+      body: words().note.parkedWhy(connection.reason_code),
       show: { screen: 'settings' },
     };
   }
@@ -173,26 +162,8 @@ function bindingToTell({ name, connection }: BindingView, now: number): Told | n
   if (since === null || now - Date.parse(since) < OFFLINE_AFTER) return null;
   return {
     key: `offline ${name}`,
-    title: `${name} has been offline for 2 minutes`,
-    body: 'It goes on trying by itself',
+    title: words().note.offline(name),
+    body: words().note.offlineText,
     show: { screen: 'home' },
   };
-}
-
-function parkedReason(code: ConnectionReasonCode | null): string {
-  switch (code) {
-    case 'credential_rejected':
-      return 'Core rejected the credential';
-    case 'binding_retired':
-      return 'Core has retired it';
-    case 'binding_mismatch':
-    case 'other_key_bound':
-      return 'Core knows it otherwise';
-    case 'incompatible_version':
-      return 'Core speaks another version';
-    case 'credential_missing':
-      return 'Its credential is gone';
-    default:
-      return 'It does not try again by itself';
-  }
 }

@@ -1,4 +1,5 @@
 import { Notification } from 'electron';
+import { words } from './words.ts';
 
 /** One notification: what it says, and what its button would deny. */
 export interface Note {
@@ -33,7 +34,7 @@ export class ElectronNotifier implements Notifier {
       title: note.title,
       body: note.body,
       silent: note.quiet,
-      ...(deny === null ? {} : { actions: [{ type: 'button' as const, text: 'Deny' }] }),
+      ...(deny === null ? {} : { actions: [{ type: 'button' as const, text: words().note.deny }] }),
     });
     notification.on('click', () => events.open());
     notification.on('action', () => {

@@ -1,23 +1,21 @@
 import { dialog, type BrowserWindow } from 'electron';
 import type { View } from '../src/contract/view.ts';
+import { words } from './words.ts';
 
 export type QuitChoice = 'now' | 'after_turns' | 'stay';
-
-const turnsWord = (count: number): string => (count === 1 ? '1 Turn' : `${count} Turns`);
 
 /** What would be ended, by agent and binding: the words of a Turn are not ours to show in our own dialogue. */
 export function openWork(view: View): string {
   const lines = view.turns.map((turn) => {
     const binding = view.bindings.find(({ name }) => name === turn.binding);
     const agent = binding?.harnesses.find(({ kind }) => kind === turn.harness)?.name ?? turn.harness;
-    return `${agent} in ${turn.binding}`;
+    return words().dialog.agentIn(agent, turn.binding);
   });
-  const shown = lines.length > 6 ? [...lines.slice(0, 5), `and ${lines.length - 5} more`] : lines;
+  const shown = lines.length > 6 ? [...lines.slice(0, 5), words().dialog.more(lines.length - 5)] : lines;
   return shown.join('\n');
 }
 
-const detailOf = (view: View): string =>
-  `${openWork(view)}\n\nTheir work up to here stays in the folder. Each is shown until its end is confirmed.`;
+const detailOf = (view: View): string => `${openWork(view)}\n\n${words().dialog.stays}`;
 
 let asking: Promise<QuitChoice> | null = null;
 
@@ -32,9 +30,9 @@ async function ask(view: View, parent: BrowserWindow | null): Promise<QuitChoice
   if (open === 0) return 'now';
   const options = {
     type: 'none' as const,
-    message: `End ${turnsWord(open)} now?`,
+    message: words().dialog.endNow(open),
     detail: detailOf(view),
-    buttons: [`End ${turnsWord(open)} and quit`, 'Quit after they have ended', 'Go back'],
+    buttons: [words().dialog.endAndQuit(open), words().dialog.quitAfter, words().dialog.back],
     defaultId: 2,
     cancelId: 2,
     noLink: true,
@@ -51,9 +49,9 @@ export async function askStopNow(view: View, parent: BrowserWindow | null): Prom
   if (open === 0) return true;
   const options = {
     type: 'none' as const,
-    message: `End ${turnsWord(open)} now?`,
+    message: words().dialog.endNow(open),
     detail: detailOf(view),
-    buttons: [`End ${turnsWord(open)}`, 'Go back'],
+    buttons: [words().dialog.end(open), words().dialog.back],
     defaultId: 1,
     cancelId: 1,
     noLink: true,
@@ -71,9 +69,9 @@ export async function askLeaveUnconfirmed(
 ): Promise<boolean> {
   const options = {
     type: 'none' as const,
-    message: 'Something has not been proven gone',
-    detail: `${blockers.slice(0, 5).join('\n')}\n\nIf you leave now, the next start looks for it and shows it.`,
-    buttons: ['Keep waiting', 'Leave without proof'],
+    message: words().dialog.unproven,
+    detail: `${blockers.slice(0, 5).join('\n')}\n\n${words().dialog.unprovenText}`,
+    buttons: [words().dialog.wait, words().dialog.leave],
     defaultId: 0,
     cancelId: 0,
     noLink: true,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Menu, Tray, nativeImage, nativeTheme, type MenuItemConstructorOptions } from 'electron';
 import type { View } from '../src/contract/view.ts';
+import { words } from './words.ts';
 import { isStopped, worstState, type WorstState } from '../src/contract/worst-state.ts';
 
 export interface TrayActions {
@@ -83,35 +84,35 @@ export class AppTray {
 }
 
 export function tooltipOf(view: View, state: WorstState): string {
-  const prompts = view.interactions.length;
-  if (prompts > 0)
-    return `Agent Runtime: ${prompts === 1 ? '1 prompt needs you' : `${prompts} prompts need you`}`;
-  const turns = view.turns.length === 1 ? '1 Turn open' : `${view.turns.length} Turns open`;
+  const { tray, prompts } = words();
+  if (view.interactions.length > 0) return `Agent Runtime: ${prompts(view.interactions.length)}`;
   const serving = view.bindings.some(({ connection }) => connection.state === 'serving');
-  const words: Record<WorstState, string> = {
-    needs_you: '',
-    disconnected: 'not connected',
-    working: turns,
-    paused: 'paused, takes no new work',
-    stopped: 'stopped',
-    connected: serving ? 'connected' : 'connecting',
-  };
-  return `Agent Runtime: ${words[state]}`;
+  const said =
+    state === 'working' || state === 'needs_you'
+      ? tray.turnsOpen(view.turns.length)
+      : state === 'connected' && !serving
+        ? tray.connecting
+        : tray.state[state];
+  return `Agent Runtime: ${said}`;
 }
 
 export function menuOf(view: View, actions: TrayActions): MenuItemConstructorOptions[] {
   const prompts = view.interactions;
+  const { tray, prompts: promptsWord } = words();
   const separator: MenuItemConstructorOptions = { type: 'separator' };
   const heading =
     prompts.length === 0
       ? []
       : [
           {
-            label: prompts.length === 1 ? '1 prompt needs you' : `${prompts.length} prompts need you`,
+            label: promptsWord(prompts.length),
             enabled: false,
           },
           ...prompts.slice(0, 10).map((prompt) => ({
-            label: `${prompt.kind === 'permission' ? 'Permission' : 'Question'} in ${prompt.binding}`,
+            label:
+              prompt.kind === 'permission'
+                ? tray.permissionIn(prompt.binding)
+                : tray.questionIn(prompt.binding),
             click: () => actions.openPrompt(prompt.id),
           })),
           separator,
@@ -120,47 +121,27 @@ export function menuOf(view: View, actions: TrayActions): MenuItemConstructorOpt
   const paused = view.runtime.state === 'paused';
   const open = view.turns.length;
   const running: MenuItemConstructorOptions[] = stopped
-    ? [{ label: 'Start', click: () => actions.start() }]
+    ? [{ label: tray.start, click: () => actions.start() }]
     : [
         paused
-          ? { label: 'Resume', click: () => actions.resume() }
-          : { label: 'Pause: take no new work', click: () => actions.pause() },
-        { label: 'Stop after current Turns', click: () => actions.stopAfterTurns() },
+          ? { label: tray.resume, click: () => actions.resume() }
+          : { label: tray.pause, click: () => actions.pause() },
+        { label: tray.stopAfter, click: () => actions.stopAfterTurns() },
         {
-          label: open === 0 ? 'Stop now' : `Stop now, end ${open === 1 ? '1 Turn' : `${open} Turns`}…`,
+          label: tray.stopNow(open),
           click: () => actions.stopNow(),
         },
       ];
   return [
     ...heading,
     ...view.bindings.map((binding) => ({
-      label: `${binding.name}: ${bindingWord(binding.connection.state)}`,
+      label: `${binding.name}: ${tray.binding[binding.connection.state]}`,
       click: () => actions.open(),
     })),
     separator,
-    { label: 'Open window', click: () => actions.open() },
+    { label: tray.open, click: () => actions.open() },
     ...running,
     separator,
-    { label: 'Quit', click: () => actions.quit() },
+    { label: tray.quit, click: () => actions.quit() },
   ];
-}
-
-function bindingWord(state: View['bindings'][number]['connection']['state']): string {
-  switch (state) {
-    case 'serving':
-      return 'connected';
-    case 'bootstrapping':
-    case 'dialing':
-      return 'connecting';
-    case 'settling':
-      return 'waiting for cleanup';
-    case 'waiting':
-      return 'lost, trying again';
-    case 'suspended':
-      return 'suspended by Core';
-    case 'parked':
-      return 'parked';
-    case 'stopped':
-      return 'stopped';
-  }
 }

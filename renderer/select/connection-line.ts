@@ -16,7 +16,8 @@ export interface ConnectionLine {
   /** Order on Home: parked, lost, checking, dialing, connected. */
   readonly rank: number;
 }
-export type ConnectionAction = 'retry' | 'cleanup' | 'credentials' | 'start' | 'doctor' | 'enrol' | 'remove';
+export type ConnectionAction =
+  'retry' | 'cleanup' | 'credentials' | 'start' | 'doctor' | 'enrol' | 'remove' | 'update';
 
 export interface ConnectionContext {
   readonly now: number;
@@ -279,6 +280,7 @@ function parked({ connection, enrolled }: BindingView): ConnectionLine {
         ...base,
         state: t('conn.parked.version'),
         reason: told(connection, t('conn.parked.version.reason')),
+        action: 'update',
       };
     case 'credential_rejected':
       return {

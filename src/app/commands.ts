@@ -100,6 +100,19 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       return Promise.resolve(done);
     },
 
+    'update.look': async () => {
+      await daemon.updates.look();
+      return done;
+    },
+    'update.download': async () => {
+      await daemon.updates.download();
+      return done;
+    },
+    'update.install': () => {
+      daemon.updates.install(daemon.publisher.current());
+      return Promise.resolve(done);
+    },
+
     'cleanup.retry': async ({ id }) => {
       const orphan = await daemon.orphans.retry(id);
       if (orphan !== null) return { confirmed: orphan };

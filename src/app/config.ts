@@ -25,6 +25,8 @@ export const configSchema = z.strictObject({
   limits: z
     .strictObject({ executor_idle_seconds: z.number().int().min(1).max(86_400).default(3_600) })
     .prefault({}),
+  /** Folder that `latest*.yml` and the packages of newer versions lie in; without it the one the package names. */
+  updates: z.strictObject({ feed: z.url({ protocol: /^https?$/ }) }).optional(),
 });
 export type Config = z.output<typeof configSchema>;
 export type HarnessConfig = z.output<typeof harnessSchema>;

@@ -29,6 +29,7 @@ export function buildView(daemon: Daemon): Omit<View, 'revision'> {
     rules: daemon.rules.view,
     enrolments: [...daemon.enrolments.views],
     invited: daemon.enrolments.invited,
+    update: daemon.updates.view,
     credential_store: options.credentials.store?.backend ?? null,
     health: daemon.health.items.map((item) => ({ ...item, since: new Date(item.since).toISOString() })),
     drops: { ...projection.drops },

@@ -33,6 +33,7 @@ import { Orphans } from './orphans.ts';
 import { Projection } from './projection.ts';
 import { SavedRules } from './saved-rules.ts';
 import { enrolmentDeskOf, serveEnrolled } from './served-enrolments.ts';
+import { UpdateDesk } from './updates.ts';
 import { ViewPublisher } from './view-publisher.ts';
 
 const keptHistory = 500;
@@ -47,6 +48,7 @@ export class Daemon {
   readonly redactor: Redactor;
   readonly projection: Projection;
   readonly publisher: ViewPublisher;
+  readonly updates: UpdateDesk;
   readonly bindings = new Map<string, BoundRuntime>();
   readonly network: Network;
   readonly enrolments: EnrolmentDesk;
@@ -84,6 +86,7 @@ export class Daemon {
     this.publisher = new ViewPublisher(clock, () => buildView(this));
     const changed = (): void => this.publisher.changed();
     this.health = new Health(clock, changed);
+    this.updates = new UpdateDesk({ clock, logger: options.logger, onChange: changed });
     this.redactor = options.redactor ?? new Redactor();
     this.projection = new Projection({
       clock,
@@ -270,6 +273,7 @@ export class Daemon {
    */
   async shutdown(): Promise<void> {
     this.#state = 'stopping';
+    this.updates.close();
     this.publisher.changed();
     await Promise.all([...this.bindings.values()].map((bound) => bound.link.stop()));
     for (const bound of this.bindings.values()) bound.link.dispose();

@@ -146,6 +146,11 @@ export const commands = {
   'runtime.stop': { request: z.strictObject({ mode: z.enum(['after_turns', 'now']) }), answer: done },
   'runtime.start': { request: empty, answer: done },
   'connection.retry': { request: z.strictObject({ binding: id }), answer: done },
+  /** Looks for a newer version of the app; the view says what came of it. */
+  'update.look': { request: empty, answer: done },
+  'update.download': { request: empty, answer: done },
+  /** Ends the app as a quit does and starts the new version; refused during a Turn or an open cleanup. */
+  'update.install': { request: empty, answer: done },
   'cleanup.retry': { request: z.strictObject({ id }), answer: z.object({ confirmed: z.boolean() }) },
   /** Ends the resource by force where possible and records that its end was not proven. */
   'cleanup.force': { request: z.strictObject({ id }), answer: done },

@@ -305,6 +305,15 @@ export const viewSchema = z.object({
   enrolments: z.array(enrolmentSchema),
   /** A link brought an invitation that nobody has read yet; `host` as the link names it, null where it is none. */
   invited: z.object({ host: z.string().nullable() }).nullable(),
+  /** A newer version of the app, where it can replace itself; `off` where it cannot or no feed is named. */
+  update: z.object({
+    state: z.enum(['off', 'current', 'looking', 'available', 'downloading', 'ready']),
+    version: z.string().nullable(),
+    percent: z.number().int().nullable(),
+    /** The last look or download came to nothing. */
+    failed: z.boolean(),
+    checked_at: nullableTime,
+  }),
   /** Where secrets are kept now: keychain, file or memory; null while no store answers. */
   credential_store: z.string().nullable(),
   health: z.array(healthSchema),

@@ -49,6 +49,8 @@ export class DesktopBed {
       stubborn?: boolean;
       args?: readonly string[];
       env?: Readonly<Record<string, string>>;
+      /** Further members of config.json. */
+      config?: Readonly<Record<string, unknown>>;
     } = {},
   ): Promise<DesktopBed> {
     const home = await mkdtemp(join(tmpdir(), 'agent-runtime-e2e-'));
@@ -74,7 +76,7 @@ export class DesktopBed {
         },
       });
     }
-    await writeFile(join(stateDir, 'config.json'), JSON.stringify({ harnesses }));
+    await writeFile(join(stateDir, 'config.json'), JSON.stringify({ harnesses, ...options.config }));
     const env = options.env ?? {};
     const app = await launch(home, stateDir, workspace, options.args ?? [], env);
     const window = await app.firstWindow();

@@ -113,6 +113,7 @@ export function BindingActions({
   readonly line: ConnectionLine;
 }): ReactElement | null {
   const { link, router } = useServices();
+  const { update } = useView();
   const act = useAct();
   switch (line.action) {
     case null:
@@ -163,6 +164,20 @@ export function BindingActions({
         <div className="acts">
           <Button kind="sm" onPress={() => router.go({ screen: 'enrol', id: null }, 'heading')}>
             {t('act.enrol_again')}
+          </Button>
+        </div>
+      );
+    case 'update':
+      return (
+        <div className="acts">
+          <Button
+            kind="sm"
+            onPress={() => {
+              if (update.state === 'current') act(() => link.call('update.look', {}));
+              router.go({ screen: 'settings', tab: 'general' }, 'heading');
+            }}
+          >
+            {t('settings.update.look')}
           </Button>
         </div>
       );

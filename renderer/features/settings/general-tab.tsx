@@ -7,6 +7,7 @@ import { useAct, useNow, useServices, useSettings, useView } from '../../service
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { NetworkSection } from './network-section.tsx';
+import { UpdateRow } from './update-row.tsx';
 import { StopDialog } from '../shell/stop-dialog.tsx';
 
 type Flag = { [K in keyof Settings]: Settings[K] extends boolean ? K : never }[keyof Settings];
@@ -96,6 +97,10 @@ export function GeneralTab(): ReactElement {
             <QuitRow />
           </>
         ) : null}
+      </ul>
+      <h2 className="tab-head">{t('settings.update')}</h2>
+      <ul className="card list">
+        <UpdateRow />
       </ul>
       <NetworkSection />
       <h2 className="tab-head">{t('settings.work')}</h2>

@@ -517,5 +517,6 @@ export const view = (over: Partial<View> = {}): View => ({
   credential_store: 'keychain',
   health: [],
   drops: {},
+  update: { state: 'off', version: null, percent: null, failed: false, checked_at: null },
   ...over,
 });

@@ -119,7 +119,7 @@ describe('the words of each connection state', () => {
   });
 
   test.each([
-    ['incompatible_version', 'Parked: versions differ', null],
+    ['incompatible_version', 'Parked: versions differ', 'update'],
     ['credential_rejected', 'Parked: Core rejected the credential', 'enrol'],
     ['binding_retired', 'Parked: Core retired this binding', 'remove'],
     ['credential_missing', 'Parked: the credential is missing', 'enrol'],
