@@ -9,7 +9,6 @@ import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { desktopProxy } from '../src/app/network-settings.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
-import { asError } from '../src/observe/errors.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
 import { LoginItem } from './login-item.ts';
@@ -212,7 +211,7 @@ class Desktop {
       const updater = await feedUpdater(feed, () => this.#settle());
       if (updater) this.#daemon.updates.serve(updater);
     } catch (error) {
-      this.#logger.warn('update.off', { error: asError(error).name });
+      this.#logger.warn('update.off', { error: error instanceof Error ? error.name : 'unknown' });
     }
   }
 

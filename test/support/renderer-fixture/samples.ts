@@ -3,48 +3,18 @@ import type {
   CleanupView,
   ConnectionView,
   Evidence,
-  HarnessView,
   HistoryEntry,
   InteractionView,
   Rule,
   TurnView,
   View,
 } from '../../../src/contract/view.ts';
+import { harness, harnesses } from './sample-agents.ts';
 
 /** Realistic parts of a view, all told relative to one moment so that a picture shows the same times each run. */
 export const now = Date.parse('2026-11-27T14:36:20.000Z');
 export const ago = (seconds: number): string => new Date(now - seconds * 1_000).toISOString();
 export const ahead = (seconds: number): string => new Date(now + seconds * 1_000).toISOString();
-
-export const harness = (kind: string, name: string, over: Partial<HarnessView> = {}): HarnessView => ({
-  kind,
-  name,
-  available: true,
-  version: null,
-  reason: null,
-  capabilities: {},
-  ...over,
-});
-
-export const harnesses = {
-  claude: harness('claude_sdk', 'Claude Code', {
-    version: '2.4.1',
-    reason: 'Found by the search path of your login shell. Signed in.',
-  }),
-  codex: harness('codex', 'Codex', { version: '0.98.0', reason: 'Found beside Claude Code. Signed in.' }),
-  notes: harness('notes-agent', 'notes-agent', {
-    available: false,
-    reason: 'Found, but it says that no account is signed in. Run "notes-agent login" in a terminal.',
-  }),
-  review: harness('review-agent', 'review-agent', {
-    available: false,
-    reason:
-      'The program is there, but the node it needs is not on the search path. Give a full command in the configuration.',
-  }),
-  demo: harness('demo', 'Demo', {
-    reason: 'No model. Streams text, asks one permission and one question, writes one file.',
-  }),
-};
 
 export const connection = (over: Partial<ConnectionView> = {}): ConnectionView => ({
   state: 'serving',

@@ -7,7 +7,6 @@ import {
   binding,
   connection,
   evidence,
-  harnesses,
   interaction,
   localBinding,
   prompts,
@@ -15,6 +14,7 @@ import {
   turns,
   view,
 } from './samples.ts';
+import { harnesses } from './sample-agents.ts';
 import { enrolScenarios } from './enrol-scenarios.ts';
 import { longJournal, planJournal } from './sample-journals.ts';
 

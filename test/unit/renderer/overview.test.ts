@@ -20,7 +20,6 @@ import {
   binding,
   cleanup,
   connection,
-  harnesses,
   history,
   localBinding,
   lost,
@@ -30,6 +29,7 @@ import {
   turns,
   view,
 } from '../../support/renderer-fixture/samples.ts';
+import { harnesses } from '../../support/renderer-fixture/sample-agents.ts';
 import { scenarios } from '../../support/renderer-fixture/scenarios.ts';
 
 const well = view({ bindings: [binding('a'), localBinding()], turns: [], interactions: [], cleanup: [] });

@@ -6,13 +6,13 @@ import { longJournal, planJournal } from '../../support/renderer-fixture/sample-
 import {
   ago,
   cleanup,
-  harnesses,
   interaction,
   localBinding,
   prompts,
   turns,
   view,
 } from '../../support/renderer-fixture/samples.ts';
+import { harnesses } from '../../support/renderer-fixture/sample-agents.ts';
 import { scenarios, type Scenario } from '../../support/renderer-fixture/scenarios.ts';
 import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
 
