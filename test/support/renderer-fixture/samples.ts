@@ -9,7 +9,7 @@ import type {
   TurnView,
   View,
 } from '../../../src/contract/view.ts';
-import { harness, harnesses } from './sample-agents.ts';
+import { harnesses } from './sample-agents.ts';
 
 /** Realistic parts of a view, all told relative to one moment so that a picture shows the same times each run. */
 export const now = Date.parse('2026-11-27T14:36:20.000Z');
