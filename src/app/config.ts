@@ -1,7 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
+import { isLoopback } from '../enrol/addresses.ts';
 import { rejected } from '../observe/errors.ts';
 import { codeOf } from '../store/atomic-file.ts';
+
+function cannotBeReplacedOnTheWay(address: string): boolean {
+  try {
+    const { protocol, hostname } = new URL(address);
+    return protocol === 'https:' || isLoopback(hostname);
+  } catch {
+    return false;
+  }
+}
 
 /** `config.json` or `--config FILE`. Unknown members are refused with the place named; absent means the default. */
 const harnessSchema = z.strictObject({
@@ -25,8 +35,13 @@ export const configSchema = z.strictObject({
   limits: z
     .strictObject({ executor_idle_seconds: z.number().int().min(1).max(86_400).default(3_600) })
     .prefault({}),
-  /** Folder that `latest*.yml` and the packages of newer versions lie in; without it the one the package names. */
-  updates: z.strictObject({ feed: z.url({ protocol: /^https?$/ }) }).optional(),
+  /**
+   * Folder that `latest*.yml` and the packages of newer versions lie in; without it the one the package names. Over
+   * https, or http on this machine: the list and the packages come the same way, and nothing else vouches for them.
+   */
+  updates: z
+    .strictObject({ feed: z.url({ protocol: /^https?$/ }).refine(cannotBeReplacedOnTheWay) })
+    .optional(),
 });
 export type Config = z.output<typeof configSchema>;
 export type HarnessConfig = z.output<typeof harnessSchema>;

@@ -53,6 +53,8 @@ interface Interaction {
   readonly id: string;
   readonly run: Run;
   readonly request: InteractionRequest;
+  /** By the person, as it was when the prompt was shown. */
+  readonly answerable: boolean;
   state: InteractionState;
   /** Core was asked, so it is told when somebody else decided. */
   asked: boolean;
@@ -116,7 +118,7 @@ export class Interactions {
   async answer(id: string, answer: InteractionAnswer): Promise<LocalResult> {
     const interaction = this.#open.get(id);
     if (!interaction) return { kind: 'not_pending' };
-    if (this.#ports.interactions.answeredBy === 'core') return { kind: 'refused', why: 'answered_by_core' };
+    if (!interaction.answerable) return { kind: 'refused', why: 'answered_by_core' };
     if (!fits(interaction.request, answer)) return { kind: 'refused', why: 'wrong_shape' };
     await interaction.run.publishedOrOver;
     const result = await this.#decide(interaction, 'person', answer);
@@ -191,6 +193,7 @@ export class Interactions {
       id,
       run,
       request,
+      answerable: answeredBy !== 'core',
       state: pendingInteraction,
       asked: false,
       timer: null,
@@ -208,7 +211,7 @@ export class Interactions {
       runId: run.id,
       request,
       expiresInMs,
-      answerable: answeredBy !== 'core',
+      answerable: interaction.answerable,
     });
     if (expiresInMs !== null) {
       interaction.timer = this.#ports.clock.after(expiresInMs, () => this.#expire(interaction));

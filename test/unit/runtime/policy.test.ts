@@ -60,3 +60,28 @@ describe('a policy that a person changes', () => {
     expect(bed.router.usage).toEqual({ active: 0, idle: 0, total: 0 });
   });
 });
+
+describe('who may answer, changed by a person', () => {
+  test('counts from the next prompt on: one that is open is answered as it was shown', async () => {
+    const bed = new RouterBed();
+    await bed.startRun();
+    await ask(bed);
+    const shown = bed.facts.find((fact) => fact.type === 'interaction_opened');
+    if (shown?.type !== 'interaction_opened') throw new Error('nothing was shown');
+    expect(shown.answerable).toBe(true);
+    bed.interactions.answeredBy = 'core';
+    const allow = { kind: 'permission', scope: 'once', answer: { kind: 'allow' } } as const;
+    expect(await bed.router.answer(shown.id, allow)).toEqual({ kind: 'applied', end: 'allowed' });
+  });
+
+  test('a prompt that was shown as Core’s alone stays that', async () => {
+    const bed = new RouterBed({ interactions: { answeredBy: 'core' } });
+    await bed.startRun();
+    await ask(bed);
+    const shown = bed.facts.find((fact) => fact.type === 'interaction_opened');
+    bed.interactions.answeredBy = 'both';
+    const id = shown?.type === 'interaction_opened' ? shown.id : '';
+    const allow = { kind: 'permission', scope: 'once', answer: { kind: 'allow' } } as const;
+    expect(await bed.router.answer(id, allow)).toEqual({ kind: 'refused', why: 'answered_by_core' });
+  });
+});
