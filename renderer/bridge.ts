@@ -10,6 +10,8 @@ import type { WindowBridge } from '../src/contract/bridge.ts';
 import { pipeReplySchema, showSchema, type PipeRequest, type Show } from '../src/contract/channels.ts';
 import { viewSchema, type View } from '../src/contract/view.ts';
 import type { WindowClock } from './window-clock.ts';
+import { said } from './i18n/said.ts';
+import { t } from './i18n/t.ts';
 
 /**
  * The daemon as the window sees it, over one of two pipes: the preload's bridge in the desktop app, a loopback
@@ -40,13 +42,12 @@ export class CallError extends Error {
   }
 }
 
-const closed = (): CallError => new CallError('closed', 'The window has no connection to the Runtime.');
+const closed = (): CallError => new CallError('closed', t('call.closed'));
 
 /** Parses an answer by its command's schema. A wrong one is an error of that call alone. */
 function parseAnswer<N extends CommandName>(name: N, answer: unknown): CommandAnswer<N> {
   const parsed = commands[name].answer.safeParse(answer);
-  if (!parsed.success)
-    throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
+  if (!parsed.success) throw new CallError('fault', t('call.unreadable'));
   return parsed.data as CommandAnswer<N>;
 }
 
@@ -105,9 +106,8 @@ export function openDesktopLink(bridge: WindowBridge): WindowLink {
       throw closed();
     }
     const result = commandResultSchema.safeParse(raw);
-    if (!result.success)
-      throw new CallError('fault', 'The Runtime gave an answer that this window cannot read.');
-    if (!result.data.ok) throw new CallError(result.data.error.code, result.data.error.message);
+    if (!result.success) throw new CallError('fault', t('call.unreadable'));
+    if (!result.data.ok) throw new CallError(result.data.error.code, said(result.data.error.message));
     return parseAnswer(name, result.data.answer);
   };
 
@@ -190,7 +190,7 @@ export function openConsoleLink({ clock, connect, platform }: ConsoleOptions): W
     const waiting = pending.get(reply.id);
     pending.delete(reply.id);
     if (reply.type === 'answer') waiting?.resolve(reply.answer);
-    else waiting?.reject(new CallError(reply.error.code, reply.error.message));
+    else waiting?.reject(new CallError(reply.error.code, said(reply.error.message)));
   };
 
   const dial = (): void => {

@@ -2,6 +2,7 @@ import { deEnrol } from './de-enrol.ts';
 import { dePrompts } from './de-prompts.ts';
 import { deRecords } from './de-records.ts';
 import { deRules } from './de-rules.ts';
+import { deSentences } from './de-sentences.ts';
 import { deTransfers } from './de-transfers.ts';
 import { deTurns } from './de-turns.ts';
 import type { en } from './en.ts';
@@ -18,6 +19,7 @@ export const de = {
   ...deRecords,
   ...deRules,
   ...deTransfers,
+  ...deSentences,
 
   'app.name': 'Agent Runtime',
   'title.needs_you': {
@@ -25,6 +27,8 @@ export const de = {
     other: '{count} Anfragen warten auf Sie · {screen} · Agent Runtime',
   },
   'title.plain': '{screen} · Agent Runtime',
+  'call.closed': 'Das Fenster hat keine Verbindung zur Runtime.',
+  'call.unreadable': 'Die Runtime hat etwas geantwortet, das dieses Fenster nicht lesen kann.',
   'waiting.connecting': 'Wartet auf die Runtime.',
   'waiting.closed.browser':
     'Holen Sie im Terminal eine neue Adresse: Eine Adresse gilt einmal, und nur solange die Runtime läuft.',
@@ -252,6 +256,7 @@ export const de = {
   'cleanup.title.transfer': 'Übertragung nicht bestätigt',
   'cleanup.title.file': 'Datei nicht weggeräumt',
   'cleanup.left_by': 'Zurückgelassen von {owner}.',
+  'cleanup.owner.turn': 'Turn „{title}“',
   'cleanup.attempts': {
     one: 'Einmal zum Beenden aufgefordert.',
     other: '{count}-mal zum Beenden aufgefordert.',

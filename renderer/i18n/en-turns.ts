@@ -33,6 +33,17 @@ export const enTurns = {
   'turn.stopped_by_core': 'Stopped by Core and settled',
   'turn.failed': 'Failed: {detail}. Settled.',
   'turn.failed_unsaid': 'Failed. The agent gave no reason. Settled.',
+  'failure.authentication_error': 'the sign-in of the agent was refused',
+  'failure.rate_limit_exceeded': 'too many requests at the agent’s provider',
+  'failure.usage_limit_exceeded': 'usage limit reached at the agent’s provider',
+  'failure.server_overloaded': 'the agent’s provider is overloaded',
+  'failure.server_error': 'the agent’s provider had a fault',
+  'failure.invalid_request': 'the agent’s provider did not accept the request',
+  'failure.resource_not_found': 'the model was not found at the agent’s provider',
+  'failure.request_timeout': 'the agent’s provider did not answer in time',
+  'failure.context_length_exceeded': 'the conversation is too long for the model',
+  'failure.cyber_policy': 'the agent’s provider refused it under its rules',
+  'failure.connection_failed': 'the agent could not reach its provider',
   'turn.unknown':
     'Outcome unknown: the connection was lost before the end was observed. It will not run again by itself.',
   'turn.not_settled': {

@@ -1,3 +1,4 @@
+import { sentences } from '../../src/contract/sentences.ts';
 import { enEnrol } from './en-enrol.ts';
 import { enPrompts } from './en-prompts.ts';
 import { enRecords } from './en-records.ts';
@@ -17,6 +18,7 @@ export const en = {
   ...enRecords,
   ...enRules,
   ...enTransfers,
+  ...sentences,
 
   'app.name': 'Agent Runtime',
   'title.needs_you': {
@@ -24,6 +26,8 @@ export const en = {
     other: '{count} prompts need you · {screen} · Agent Runtime',
   },
   'title.plain': '{screen} · Agent Runtime',
+  'call.closed': 'The window has no connection to the Runtime.',
+  'call.unreadable': 'The Runtime gave an answer that this window cannot read.',
   'waiting.connecting': 'Waiting for the Runtime.',
   'waiting.closed.browser':
     'Ask for a new address in the terminal: an address works once, and only while the Runtime runs.',
@@ -236,6 +240,7 @@ export const en = {
   'cleanup.title.transfer': 'Transfer not confirmed',
   'cleanup.title.file': 'File not cleared away',
   'cleanup.left_by': 'Left by {owner}.',
+  'cleanup.owner.turn': 'Turn “{title}”',
   'cleanup.attempts': { one: 'Told to end once.', other: 'Told to end {count} times.' },
   'cleanup.may': 'It may still change files.',
   'cleanup.busy': 'An end is being tried.',

@@ -1,5 +1,6 @@
 import type { View } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { connectionLine } from './connection-line.ts';
 import { bindingOf } from './prompt-queue.ts';
 import { promptShape } from './prompt-shape.ts';
@@ -21,8 +22,8 @@ export function announcements(previous: View | null, view: View, now: number): r
       ? []
       : [{ text: t('live.open', { count: view.interactions.length }), urgent: false }];
   }
-  const said: Announcement[] = [];
-  const say = (text: string, urgent = false): void => void said.push({ text, urgent });
+  const heard: Announcement[] = [];
+  const say = (text: string, urgent = false): void => void heard.push({ text, urgent });
 
   for (const item of view.health) {
     if (
@@ -30,7 +31,7 @@ export function announcements(previous: View | null, view: View, now: number): r
       urgentHealth.includes(item.code) &&
       !previous.health.some((old) => old.code === item.code)
     )
-      say(item.text, true);
+      say(said(item.text), true);
   }
   const known = new Set(previous.interactions.map((interaction) => interaction.id));
   const arrived = view.interactions.filter((interaction) => !known.has(interaction.id));
@@ -69,7 +70,7 @@ export function announcements(previous: View | null, view: View, now: number): r
     const entry = view.history.filter((old) => old.kind === 'turn' && old.run_id === turn.run_id).at(-1);
     if (entry) say(t('live.turn', { title: turn.title, state: endedTurnLine(entry).text }));
   }
-  return said;
+  return heard;
 }
 
 /** Countdowns are silent but for these two moments, seconds before the end. */

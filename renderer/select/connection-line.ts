@@ -1,5 +1,6 @@
 import type { BindingView, ConnectionView, View } from '../../src/contract/view.ts';
 import { currentLanguage, t } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, countedDown, moment, span } from './time-words.ts';
 
@@ -225,9 +226,12 @@ function waiting(connection: ConnectionView, context: ConnectionContext): Connec
   };
 }
 
-/** The daemon's own sentence, which knows values but English alone; else `text`, which says as much without them. */
-const told = (connection: ConnectionView, text: string): string =>
-  currentLanguage().startsWith('en') ? (connection.reason ?? text) : text;
+/** The daemon's own sentence, which knows values; `text`, without them, where this language has no words for it. */
+function told({ reason }: ConnectionView, text: string): string {
+  if (reason === null) return text;
+  const words = said(reason);
+  return words !== reason || currentLanguage().startsWith('en') ? words : text;
+}
 
 /** The sentence for a reason code. Where it needs a value that only the daemon knows, the daemon's own sentence. */
 function lostReason(connection: ConnectionView): string | null {
@@ -261,7 +265,7 @@ function lostReason(connection: ConnectionView): string | null {
     case 'bad_answer':
       return t('conn.reason.bad_answer');
     default:
-      return connection.reason;
+      return connection.reason === null ? null : said(connection.reason);
   }
 }
 
@@ -322,7 +326,11 @@ function parked({ connection, enrolled }: BindingView): ConnectionLine {
         reason: told(connection, t('conn.parked.workspace.reason')),
       };
     default:
-      return { ...base, state: t('conn.parked'), reason: connection.reason };
+      return {
+        ...base,
+        state: t('conn.parked'),
+        reason: connection.reason === null ? null : said(connection.reason),
+      };
   }
 }
 

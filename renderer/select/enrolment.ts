@@ -1,5 +1,6 @@
 import { isBindingName, type EnrolmentView } from '../../src/contract/enrolment.ts';
 import { t, type TextKey } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { mark, type Mark } from './mark.ts';
 
 /** One finding about the folder: what is well, what to know, what stops it. */
@@ -26,7 +27,7 @@ const look = (strong: string | null, text: string): FolderCheck => ({
 export function folderChecks(folder: EnrolmentView['folder']): readonly FolderCheck[] {
   if (folder === null) return [];
   if (folder.refusal !== null) {
-    return [{ mark: mark('xx', 'bad'), label: t('doctor.error'), strong: folder.refusal, text: '' }];
+    return [{ mark: mark('xx', 'bad'), label: t('doctor.error'), strong: said(folder.refusal), text: '' }];
   }
   const link =
     folder.path === folder.asked ? [] : [look(null, t('enrol.folder.link', { path: folder.path }))];
@@ -116,7 +117,7 @@ const row = (key: string, text: string, state: keyof typeof rowMarks): ProgressR
 export function blockedBind(enrolment: EnrolmentView, name: string): string | null {
   if (enrolment.state === 'working' || enrolment.state === 'connecting') return t('enrol.act.binding');
   if (enrolment.folder === null) return t('enrol.act.no_folder');
-  if (enrolment.folder.refusal !== null) return enrolment.folder.refusal;
+  if (enrolment.folder.refusal !== null) return said(enrolment.folder.refusal);
   if (!isBindingName(name)) return t('enrol.check.name_wrong');
   return enrolment.credential_store === null ? t('enrol.act.no_store') : null;
 }

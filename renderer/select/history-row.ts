@@ -1,9 +1,10 @@
 import type { HistoryEntry } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { showHidden } from './code-text.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, dayName } from './time-words.ts';
-import { endedTurnLine } from './turn-line.ts';
+import { endedTurnLine, failureOf } from './turn-line.ts';
 
 /** One line of history: what ended how, and by whose word. */
 export interface HistoryRow {
@@ -12,12 +13,16 @@ export interface HistoryRow {
   readonly mark: Mark;
   readonly text: string;
   readonly by: string;
+  /** What else is known of it, in the language of the window. */
+  readonly detail: string | null;
 }
 export type HistoryFilter = 'all' | 'turns' | 'decisions';
 
 export function historyRow(entry: HistoryEntry): HistoryRow {
   const key = `${entry.kind}:${entry.id}:${entry.at}`;
-  const title = showHidden(entry.title);
+  const ours = entry.kind === 'user_choice' || entry.kind === 'cleanup';
+  const title = showHidden(ours ? said(entry.title) : entry.title);
+  const detail = detailOf(entry);
   if (entry.kind === 'turn') {
     const line = endedTurnLine(entry);
     return {
@@ -26,9 +31,15 @@ export function historyRow(entry: HistoryEntry): HistoryRow {
       mark: line.mark,
       text: t(`history.turn.${turnWord(entry.outcome)}`, { title }),
       by: by(entry),
+      detail,
     };
   }
-  return { key, entry, ...decision(entry, title), by: by(entry) };
+  return { key, entry, ...decision(entry, title), by: by(entry), detail };
+}
+
+function detailOf({ kind, outcome, detail }: HistoryEntry): string | null {
+  if (detail === null) return null;
+  return kind === 'turn' && outcome === 'failed' ? failureOf(detail).text : said(detail);
 }
 
 const turnWord = (outcome: HistoryEntry['outcome']): 'completed' | 'cancelled' | 'failed' | 'unknown' =>
@@ -113,7 +124,7 @@ export function historyDays(
     .filter(
       (row) =>
         needle === '' ||
-        [row.text, row.by, row.entry.binding, row.entry.detail, row.entry.harness].some((text) =>
+        [row.text, row.by, row.entry.binding, row.detail, row.entry.harness].some((text) =>
           text?.toLowerCase().includes(needle),
         ),
     )

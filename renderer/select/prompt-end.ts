@@ -1,6 +1,7 @@
 import type { HistoryEntry, InteractionView } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
 import { mark, type Mark } from './mark.ts';
+import { said } from '../i18n/said.ts';
 import type { Sending } from './prompt-guard.ts';
 import { at, clockSeconds, span } from './time-words.ts';
 
@@ -46,7 +47,9 @@ export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd
         label: t('end.withdrawn'),
         text: t('end.withdrawn.text', {
           why: sentence(
-            entry.detail ??
+            (entry.detail === null
+              ? null
+              : said(entry.detail.replace(/ *Nothing was allowed or denied\.$/, ''))) ??
               (entry.decided_by === 'harness' ? t('end.withdrawn.agent') : t('end.withdrawn.plain')),
           ),
         }),
@@ -79,7 +82,7 @@ function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'>
       (sent.answer === 'deny' && entry.outcome === 'denied') ||
       (sent.answer === 'answers' && entry.outcome === 'answered'));
   if (entry.decided_by === 'rule' || entry.decided_by === 'policy') {
-    const detail = entry.detail === null ? '' : ` ${sentence(entry.detail)}`;
+    const detail = entry.detail === null ? '' : ` ${sentence(said(entry.detail))}`;
     const by = entry.decided_by === 'rule' ? 'end.rule' : 'end.policy';
     return {
       ...decisionMark(entry),

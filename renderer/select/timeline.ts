@@ -1,5 +1,6 @@
 import type { Evidence, TurnView } from '../../src/contract/view.ts';
 import { t, type TextKey } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { mark, type Mark } from './mark.ts';
 import { quietAfter } from './turn-line.ts';
 import { at, clockSeconds, span } from './time-words.ts';
@@ -59,8 +60,8 @@ const speakers: Record<Evidence['by'], TextKey> = {
 };
 
 const observedWords = (evidence: Evidence): string => {
-  const said = t(words[evidence.fact], { who: t(speakers[evidence.by]) });
-  return evidence.detail === null ? said : t('fact.of', { said, detail: evidence.detail });
+  const what = t(words[evidence.fact], { who: t(speakers[evidence.by]) });
+  return evidence.detail === null ? what : t('fact.of', { said: what, detail: said(evidence.detail) });
 };
 
 function observed(evidence: Evidence, index: number): TimelineRow {

@@ -1,6 +1,7 @@
 import type {
   CleanupView,
   Evidence,
+import { said } from '../i18n/said.ts';
   HistoryEntry,
   InteractionView,
   TurnView,
@@ -99,6 +100,35 @@ export function endedTurnLine(
   if (left === 0 || entry.outcome === 'unknown') return base;
   return {
     ...base,
+/** Codes of a failure as agents and their services have them; each has a sentence (`failure.*`). */
+const failureCodes = [
+  'authentication_error',
+  'rate_limit_exceeded',
+  'usage_limit_exceeded',
+  'server_overloaded',
+  'server_error',
+  'invalid_request',
+  'resource_not_found',
+  'request_timeout',
+  'context_length_exceeded',
+  'cyber_policy',
+  'connection_failed',
+] as const;
+
+/** A failure as history has it: `code: text`, or the text alone where nobody classed it. */
+export function failureOf(detail: string): {
+  readonly code: (typeof failureCodes)[number] | null;
+  readonly text: string;
+} {
+  const code = failureCodes.find((name) => detail.startsWith(`${name}: `)) ?? null;
+  return { code, text: said(code === null ? detail : detail.slice(code.length + 2)) };
+}
+
+function failed(detail: string): string {
+  const { code, text } = failureOf(detail);
+  return t('turn.failed', { detail: code === null ? text.replace(/[.\s]+$/, '') : t(`failure.${code}`) });
+}
+
     mark: mark('dash'),
     label: t('turn.label.not_settled'),
     text: t('turn.not_settled', { outcome: base.label, count: left }),
@@ -124,13 +154,14 @@ function endedBase(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'
       return {
         mark: mark('xx', 'bad'),
         label: t('turn.label.failed'),
-        text:
-          entry.detail === null
-            ? t('turn.failed_unsaid')
-            : t('turn.failed', { detail: entry.detail.replace(/[.\s]+$/, '') }),
+        text: entry.detail === null ? t('turn.failed_unsaid') : failed(entry.detail),
       };
     default:
-      return { mark: mark('dash'), label: t('turn.label.unknown'), text: entry.detail ?? t('turn.unknown') };
+      return {
+        mark: mark('dash'),
+        label: t('turn.label.unknown'),
+        text: entry.detail === null ? t('turn.unknown') : said(entry.detail),
+      };
   }
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { HarnessView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { pressed, shortcuts } from '../../keys.ts';
 import { defaultAgent, localAgents } from '../../select/overview.ts';
 import { folderName } from '../../select/prompt-shape.ts';
@@ -188,14 +189,14 @@ function AgentNote({
         <div>
           <b>{t('compose.no_agent')}</b>
           {agents.map((one) => (
-            <p key={one.kind}>{one.reason === null ? one.name : `${one.name}: ${one.reason}`}</p>
+            <p key={one.kind}>{one.reason === null ? one.name : `${one.name}: ${said(one.reason)}`}</p>
           ))}
         </div>
       </div>
     );
   }
   if (agent.kind !== 'demo') return null;
-  return <p className="agent-note faint">{agent.reason ?? t('compose.demo')}</p>;
+  return <p className="agent-note faint">{agent.reason === null ? t('compose.demo') : said(agent.reason)}</p>;
 }
 
 function Promises(): ReactElement {

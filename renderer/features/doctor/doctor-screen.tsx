@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import type { CommandAnswer } from '../../../src/contract/commands.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { mark, type Mark } from '../../select/mark.ts';
 import { healthBySeverity, healthMark } from '../../select/overview.ts';
 import { at, clockTime, moment } from '../../select/time-words.ts';
@@ -57,8 +58,8 @@ export function DoctorScreen(): ReactElement {
       key: `health:${item.code}:${item.since}`,
       mark: healthMark(item.severity),
       label: t(`doctor.${item.severity}`),
-      title: item.text,
-      text: t('doctor.since', { next: item.next, at: moment(at(item.since), clock.now()) }),
+      title: said(item.text),
+      text: t('doctor.since', { next: said(item.next), at: moment(at(item.since), clock.now()) }),
     })),
     ...(checks ?? [])
       .filter((check) => !check.ok && !view.health.some((item) => item.text === check.text))
@@ -66,8 +67,11 @@ export function DoctorScreen(): ReactElement {
         key: `check:${check.name}`,
         mark: mark('bang', 'warn'),
         label: t('doctor.warning'),
-        title: check.name,
-        text: [check.text, check.next].filter((part) => part !== null && part !== '').join(' '),
+        title: said(check.name),
+        text: [check.text, check.next]
+          .filter((part) => part !== null && part !== '')
+          .map((part) => said(part ?? ''))
+          .join(' '),
       })),
   ];
   const well = (checks ?? []).filter((check) => check.ok);
@@ -128,8 +132,8 @@ export function DoctorScreen(): ReactElement {
                 <li key={check.name} className="set check">
                   <StatusMark mark={mark('tick', 'ok')} label={t('doctor.nothing_found')} />
                   <div className="t">
-                    <b>{check.name}</b>
-                    <p>{check.text}</p>
+                    <b>{said(check.name)}</b>
+                    <p>{said(check.text)}</p>
                   </div>
                 </li>
               ))}

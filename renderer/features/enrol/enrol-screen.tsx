@@ -1,6 +1,7 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import type { EnrolmentView } from '../../../src/contract/enrolment.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { blockedBind } from '../../select/enrolment.ts';
 import { useAct, useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
@@ -133,7 +134,7 @@ function useEnrolmentNews(enrolment: EnrolmentView | null): void {
   const { live } = useServices();
   const state = enrolment?.state ?? null;
   const name = enrolment?.name ?? '';
-  const why = enrolment?.error?.message ?? '';
+  const why = said(enrolment?.error?.message ?? '');
   useEffect(() => {
     if (state === 'bound') live.say(t('live.enrol_bound', { name }));
     if (state === 'failed') live.say(t('live.enrol_failed', { why }));

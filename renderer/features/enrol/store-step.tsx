@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { EnrolmentView } from '../../../src/contract/enrolment.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { mark } from '../../select/mark.ts';
 import { progressRows } from '../../select/enrolment.ts';
 import { useAct, useServices, useView } from '../../services.ts';
@@ -47,7 +48,7 @@ export function StoreStep({ enrolment }: { readonly enrolment: EnrolmentView | n
             </li>
           ))}
         </ul>
-        {error === null ? null : <p className="notice bad">{error.message}</p>}
+        {error === null ? null : <p className="notice bad">{said(error.message)}</p>}
         {error?.code === 'credential_store_unavailable' ? <StoreChoices /> : null}
       </div>
     </li>
@@ -59,7 +60,7 @@ function Destination({ enrolment }: { readonly enrolment: EnrolmentView | null }
   if (enrolment === null) return <p>{t('enrol.store.keychain')}</p>;
   switch (enrolment.credential_store) {
     case null: {
-      const why = view.health.find(({ code }) => code === 'credential_store_unavailable')?.text ?? '';
+      const why = said(view.health.find(({ code }) => code === 'credential_store_unavailable')?.text ?? '');
       return (
         <div className="body">
           <div className="notice warn">

@@ -112,7 +112,7 @@ function Row({ row }: { readonly row: HistoryRow }): ReactElement {
       <time>{clockTime(at(entry.at))}</time>
       <span className="what">
         <span className="cut">{row.text}</span>
-        {entry.detail === null ? null : <small>{entry.detail}</small>}
+        {row.detail === null ? null : <small>{row.detail}</small>}
       </span>
       <span className="by cut">{row.by}</span>
       <span className="bn cut">{entry.binding ?? ''}</span>

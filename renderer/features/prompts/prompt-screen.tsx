@@ -209,7 +209,7 @@ function EndedDetail({ id, item, next, onNext }: EndedDetailProps): ReactElement
                 ? (row?.text ?? t('end.gone'))
                 : promptShape(item.interaction, bindingOf(view, item.interaction.binding)).title}
             </h2>
-            <p>{end?.text ?? row?.entry.detail ?? (row === null ? t('end.gone.text') : '')}</p>
+            <p>{end?.text ?? row?.detail ?? (row === null ? t('end.gone.text') : '')}</p>
           </div>
         </div>
         <div className="actions">

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import type { HarnessView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { agentRows } from '../../select/agent-rows.ts';
 import { mark } from '../../select/mark.ts';
 import { useView } from '../../services.ts';
@@ -53,7 +54,7 @@ function AgentRow({ agent, bindings, everywhere }: AgentRowProps): ReactElement 
       <div>
         <b>{agent.name}</b>{' '}
         {agent.version === null ? null : <span className="faint mono">{agent.version}</span>}
-        {agent.reason === null ? null : <p>{agent.reason}</p>}
+        {agent.reason === null ? null : <p>{said(agent.reason)}</p>}
         {everywhere ? null : <p className="faint">{t('agent.for', { bindings: bindings.join(', ') })}</p>}
       </div>
       <span className={agent.available ? 'chip ok' : 'chip warn'}>

@@ -1,6 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import type { BindingView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { connectionLine } from '../../select/connection-line.ts';
 import { folderName } from '../../select/prompt-shape.ts';
 import { useAct, useNow, useServices, useView } from '../../services.ts';
@@ -42,7 +43,7 @@ function StoreNotice(): ReactElement {
   const { link } = useServices();
   const act = useAct();
   if (store === null) {
-    const why = health.find(({ code }) => code === 'credential_store_unavailable')?.text ?? '';
+    const why = said(health.find(({ code }) => code === 'credential_store_unavailable')?.text ?? '');
     return (
       <div className="notice warn after-list">
         <Icon name="key" />

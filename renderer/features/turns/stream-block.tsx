@@ -1,5 +1,6 @@
 import { memo, useState, type ReactElement } from 'react';
 import { t } from '../../i18n/t.ts';
+import { said } from '../../i18n/said.ts';
 import { plainOutput } from '../../select/code-text.ts';
 import type { Block, BlockOf } from '../../select/journal-blocks.ts';
 import { mark, type Mark } from '../../select/mark.ts';
@@ -93,6 +94,21 @@ function Input({ block }: { readonly block: BlockOf<'input'> }): ReactElement {
   );
 }
 
+/** A detail comes as part of a sentence: here it stands alone. */
+const ended = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+
+const endWords = {
+  allowed: 'end.allowed',
+  denied: 'end.denied',
+  answered: 'end.answered',
+  withdrawn: 'end.withdrawn',
+  expired: 'end.expired',
+  cancelled: 'end.declined',
+  unknown: 'end.unknown',
+} as const;
+const isEnd = (text: string): text is keyof typeof endWords => Object.hasOwn(endWords, text);
+const endWord = (end: string): string => (isEnd(end) ? t(endWords[end]) : end);
+
 type State = NonNullable<BlockOf<'input'>['state']>;
 const stateMarks: Record<State['name'], Mark> = {
   written: mark('ring', 'run'),
@@ -108,7 +124,7 @@ function InputState({ state }: { readonly state: State }): ReactElement {
       <StatusMark mark={stateMarks[state.name]} />
       <span>
         {text}
-        {state.detail === null ? '' : ` ${state.detail}`}
+        {state.detail === null ? '' : ` ${ended(said(state.detail))}`}
       </span>
     </p>
   );
@@ -156,11 +172,9 @@ function PromptLine({ block }: { readonly block: BlockOf<'prompt'> }): ReactElem
     <div className="tool line past">
       <Icon name="ask" size={14} />
       <span className="nm">
-        <VisibleText text={block.title} />
+        <VisibleText text={said(block.title)} />
       </span>
-      <span className="when">
-        {block.end === null ? t('stream.prompt_gone') : <VisibleText text={block.end} />}
-      </span>
+      <span className="when">{block.end === null ? t('stream.prompt_gone') : endWord(block.end)}</span>
     </div>
   );
 }
@@ -175,7 +189,7 @@ function End({ block }: { readonly block: BlockOf<'end'> }): ReactElement {
     <p className="stream-end">
       <StatusMark mark={line.mark} />
       <span>
-        <b>{line.label}</b> {block.text === '' ? '' : <VisibleText text={block.text} />}
+        <b>{line.label}</b> {block.text === '' ? '' : <VisibleText text={said(block.text)} />}
       </span>
       <time>{clockTime(at(block.at))}</time>
     </p>

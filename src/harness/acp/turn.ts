@@ -250,7 +250,7 @@ export class AcpTurn implements HarnessTurn {
     // An agent may leave a command of a cancelled prompt running; then only the end of the agent ends it.
     if (!this.#cut || (await this.#init.isQuiet().catch(() => false)))
       return { kind: 'settled', reusable: true };
-    return { kind: 'settled', reusable: false, reason: 'a command of the cancelled Turn may still run' };
+    return { kind: 'settled', reusable: false, reason: 'a command of the stopped Turn may still run' };
   }
 
   #errorOf(answer: AgentAnswer | null): ErrorPayload | null {

@@ -18,7 +18,7 @@ const texts = flat(en);
 const germanTexts = flat(de);
 
 /** Certificates are trusted or not: there the word is the right one. */
-const ofCertificates = /^(?:conn\.reason\.tls|settings\.ca)/;
+const ofCertificates = /^(?:said\.)?(?:conn\.(?:reason\.)?tls|settings\.ca)/;
 
 describe('what is never said', () => {
   const never = [
@@ -113,7 +113,6 @@ const sameInBoth: readonly string[] = [
   'settings.language.en',
   'settings.pause',
   'settings.proxy',
-  'settings.proxy',
   'stream.core',
   'time.minutes',
   'title.plain',
@@ -130,8 +129,8 @@ describe('the second language', () => {
     for (const [key, text] of entries) {
       const german: Text = de[key as keyof typeof de];
       expect([key, typeof german]).toEqual([key, typeof text]);
-      const of = (one: Text): string => forms(one).map(places).at(-1) ?? '';
-      expect([key, of(german)]).toEqual([key, of(text)]);
+      // Form by form: one that leaves a place out shows less than the other language does.
+      expect([key, forms(german).map(places)]).toEqual([key, forms(text).map(places)]);
     }
   });
 
@@ -185,6 +184,8 @@ describe('the catalogue', () => {
     );
     const unused = entries
       .map(([key]) => key)
+      // Those of a Runtime are found by what it says; `sentences.test.ts` holds them against it.
+      .filter((key) => !key.startsWith('said.'))
       .filter(
         (key) =>
           !sources.includes(`'${key}'`) &&
