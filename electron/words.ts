@@ -1,4 +1,4 @@
-import type { Settings } from '../src/contract/commands.ts';
+import type { Settings } from '../src/contract/settings.ts';
 import type { ConnectionReasonCode, View } from '../src/contract/view.ts';
 import type { WorstState } from '../src/contract/worst-state.ts';
 

@@ -7,11 +7,12 @@ import {
   type FrontEnd,
 } from '../src/contract/commands.ts';
 import type { WindowBridge } from '../src/contract/bridge.ts';
-import { pipeReplySchema, showSchema, type PipeRequest, type Show } from '../src/contract/channels.ts';
+import { pipeReplySchema, showSchema, type Show } from '../src/contract/channels.ts';
+import type { PipeRequest } from '../src/contract/pipe-request.ts';
 import { viewSchema, type View } from '../src/contract/view.ts';
-import type { WindowClock } from './window-clock.ts';
 import { said } from './i18n/said.ts';
 import { t } from './i18n/t.ts';
+import type { WindowClock } from './window-clock.ts';
 
 /**
  * The daemon as the window sees it, over one of two pipes: the preload's bridge in the desktop app, a loopback

@@ -1,5 +1,5 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
-import type { Settings } from '../src/contract/commands.ts';
+import type { Settings } from '../src/contract/settings.ts';
 import type { View } from '../src/contract/view.ts';
 import type { WindowLink } from './bridge.ts';
 import { LiveRegions, ToastShelf } from './notices.ts';

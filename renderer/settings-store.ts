@@ -1,4 +1,5 @@
-import { defaultSettings, type FrontEnd, type Settings } from '../src/contract/commands.ts';
+import type { FrontEnd } from '../src/contract/commands.ts';
+import { defaultSettings, type Settings } from '../src/contract/settings.ts';
 import { catalogues } from './i18n/catalogues.ts';
 import { setCatalogue } from './i18n/t.ts';
 import {

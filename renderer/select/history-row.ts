@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../../src/contract/view.ts';
+import type { HistoryEntry } from '../../src/contract/history.ts';
 import { t } from '../i18n/t.ts';
 import { said } from '../i18n/said.ts';
 import { showHidden } from './code-text.ts';

@@ -1,13 +1,7 @@
-import type {
-  CleanupView,
-  Evidence,
-import { said } from '../i18n/said.ts';
-  HistoryEntry,
-  InteractionView,
-  TurnView,
-  View,
-} from '../../src/contract/view.ts';
+import type { CleanupView, Evidence, InteractionView, TurnView, View } from '../../src/contract/view.ts';
+import type { HistoryEntry } from '../../src/contract/history.ts';
 import { t } from '../i18n/t.ts';
+import { said } from '../i18n/said.ts';
 import { mark, type Mark } from './mark.ts';
 import { at, span } from './time-words.ts';
 
@@ -100,6 +94,12 @@ export function endedTurnLine(
   if (left === 0 || entry.outcome === 'unknown') return base;
   return {
     ...base,
+    mark: mark('dash'),
+    label: t('turn.label.not_settled'),
+    text: t('turn.not_settled', { outcome: base.label, count: left }),
+  };
+}
+
 /** Codes of a failure as agents and their services have them; each has a sentence (`failure.*`). */
 const failureCodes = [
   'authentication_error',
@@ -127,12 +127,6 @@ export function failureOf(detail: string): {
 function failed(detail: string): string {
   const { code, text } = failureOf(detail);
   return t('turn.failed', { detail: code === null ? text.replace(/[.\s]+$/, '') : t(`failure.${code}`) });
-}
-
-    mark: mark('dash'),
-    label: t('turn.label.not_settled'),
-    text: t('turn.not_settled', { outcome: base.label, count: left }),
-  };
 }
 
 function endedBase(entry: Pick<HistoryEntry, 'outcome' | 'decided_by' | 'detail'>): TurnLine {

@@ -1,12 +1,4 @@
-import type * as z from 'zod';
-import {
-  commands,
-  isCommandName,
-  type CommandAnswer,
-  type CommandInput,
-  type CommandName,
-  type CommandResult,
-} from '../contract/commands.ts';
+import type { CommandAnswer, CommandInput, CommandName, CommandResult } from '../contract/commands.ts';
 import { RuntimeError, asError } from '../observe/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 
@@ -14,7 +6,8 @@ export type CommandHandlers = { [N in CommandName]: (input: CommandInput<N>) => 
 
 /**
  * The one gate every front end's command passes, whatever pipe it came through: known name, valid request, valid
- * answer. A failure crosses as a code and a sentence, never as a stack.
+ * answer. A failure crosses as a code and a sentence, never as a stack. The table is read at the first command: a
+ * Runtime that nobody looks at does without.
  */
 export async function runCommand(
   handlers: CommandHandlers,
@@ -22,11 +15,13 @@ export async function runCommand(
   request: unknown,
   logger: Logger,
 ): Promise<CommandResult> {
+  const { commands, isCommandName } = await import('../contract/commands.ts');
   if (!isCommandName(name)) return refuse('usage', 'There is no such command.');
   const parsed = commands[name].request.safeParse(request ?? {});
   if (!parsed.success) return refuse('usage', `The command ${name} was not understood.`);
   try {
-    return { ok: true, answer: await call(handlers, name, parsed.data) };
+    const answer = await call(handlers, name, parsed.data);
+    return { ok: true, answer: commands[name].answer.parse(answer) };
   } catch (error) {
     if (error instanceof RuntimeError) return refuse(error.code, error.message);
     logger.error('command.failed', { name, error: asError(error).name });
@@ -44,8 +39,7 @@ async function call<N extends CommandName>(
   input: unknown,
 ): Promise<unknown> {
   const handler = handlers[name] as (input: unknown) => Promise<unknown>;
-  const answer: z.ZodType = commands[name].answer;
-  return answer.parse(await handler(input));
+  return handler(input);
 }
 
 const refuse = (code: string, message: string): CommandResult => ({ ok: false, error: { code, message } });

@@ -1,13 +1,13 @@
 import type { Answer, CommandAnswer } from '../contract/commands.ts';
 import { rejected } from '../observe/errors.ts';
-import { tailLog } from '../observe/log-sink.ts';
+import { tailLog } from '../observe/tail-log.ts';
+import { systemEnvironment } from '../platform/environment.ts';
 import type { InteractionAnswer, LocalResult } from '../runtime/interactions.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { CommandHandlers } from './command-gate.ts';
 import type { Daemon } from './daemon.ts';
-import { collectDiagnostics } from './diagnostics.ts';
-import { runDoctor } from './doctor.ts';
-import { keepProxyPassword } from './network-settings.ts';
+import type { runDoctor } from './doctor.ts';
+import { hasProxyPassword, keepProxyPassword } from './network-settings.ts';
 import { usageView } from './projection.ts';
 
 const done: CommandAnswer<'runtime.pause'> = {};
@@ -23,14 +23,23 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     }
     return daemon.local;
   };
-  const check = (): ReturnType<typeof runDoctor> =>
-    runDoctor({
+  const check = async (): ReturnType<typeof runDoctor> => {
+    const { runDoctor } = await import('./doctor.ts');
+    return runDoctor({
       paths: daemon.options.paths,
       credentials: daemon.options.credentials,
       harnesses: daemon.harnesses,
+      network: {
+        clock: daemon.options.clock,
+        choice: daemon.settings,
+        environment: systemEnvironment,
+        desktop: daemon.options.systemProxy ?? null,
+        hasPassword: () => hasProxyPassword(daemon.options.credentials),
+      },
       bindings: [...daemon.bindings.values()],
       openCleanup: daemon.projection.cleanup.length,
     });
+  };
   return {
     'view.get': () => Promise.resolve(daemon.publisher.current()),
 
@@ -146,6 +155,7 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
       const checks = await check();
       const { clock, version, paths } = daemon.options;
       const { redactor } = daemon;
+      const { collectDiagnostics } = await import('./diagnostics.ts');
       return collectDiagnostics({
         now: clock.now(),
         version,

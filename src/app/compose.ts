@@ -5,7 +5,7 @@ import { createFileLogger } from '../observe/log-sink.ts';
 import type { Logger, LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { SystemProxy } from '../platform/network.ts';
+import type { SystemProxy } from '../platform/proxy.ts';
 import { systemRandom } from '../platform/random.ts';
 import { privateFolder } from '../store/atomic-file.ts';
 import type { NativeKeychain } from '../store/keychain.ts';

@@ -1,6 +1,7 @@
 import { chmod, unlink } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { pipeRequestSchema, type PipeReply } from '../contract/channels.ts';
+import type { PipeReply } from '../contract/channels.ts';
+import { pipeRequestSchema } from '../contract/pipe-request.ts';
 import type { CommandResult } from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
 import { fault } from '../observe/errors.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Redactor } from '../observe/redact.ts';
 import type { ProcessLedger } from '../ownership/process-ledger.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { SystemProxy } from '../platform/network.ts';
+import type { SystemProxy } from '../platform/proxy.ts';
 import type { Random } from '../platform/random.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
 import type { StatePaths } from '../store/paths.ts';

@@ -1,19 +1,21 @@
-import { historySchema, type HistoryEntry, type View } from '../contract/view.ts';
+import type { View } from '../contract/view.ts';
+import { historySchema, type HistoryEntry } from '../contract/history.ts';
+import type { CommandResult } from '../contract/commands.ts';
 import {
   chosenSettingsSchema,
   defaultSettings,
   settingsSchema,
   type ChosenSettings,
-  type CommandResult,
   type Settings,
-} from '../contract/commands.ts';
+} from '../contract/settings.ts';
 import { AuditLog } from '../observe/audit.ts';
 import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import { Redactor } from '../observe/redact.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
 import { systemEnvironment } from '../platform/environment.ts';
-import { environmentProxy, Network } from '../platform/network.ts';
+import { Network } from '../platform/network.ts';
+import { environmentProxy } from '../platform/proxy.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
 import type { OfferedHarness } from '../runtime/ports.ts';
 import { privateFolder } from '../store/atomic-file.ts';
@@ -65,6 +67,7 @@ export class Daemon {
   #control: ControlServer | null = null;
   #state: View['runtime']['state'] = 'starting';
   #paused = false;
+  #looked = false;
   readonly startedAt: string;
 
   private constructor(
@@ -234,6 +237,7 @@ export class Daemon {
 
   /** Every front end's command comes in here. */
   run(name: string, request: unknown): Promise<CommandResult> {
+    this.#lookAtCredentials();
     return runCommand(this.#handlers, name, request, this.options.logger);
   }
 
@@ -307,7 +311,7 @@ export class Daemon {
     }
     if (options.createLocalCore) this.local = await options.createLocalCore(this);
     this.#state = 'running';
-    void options.credentials.probe();
+    if (this.#needsCredentials()) this.#lookAtCredentials();
     options.logger.info('daemon.started', { version: options.version, bindings: this.bindings.size });
     noteAgents(this);
     this.publisher.changed();
@@ -317,6 +321,13 @@ export class Daemon {
     noteAgents(this);
     for (const bound of this.bindings.values()) bound.link.beatNow();
     this.publisher.changed();
+  }
+
+  /** Once, and not before something served has its secret there or somebody looks: its libraries are large. */
+  #lookAtCredentials(): void {
+    if (this.#looked) return;
+    this.#looked = true;
+    void this.options.credentials.probe();
   }
 
   /** The local Core and a bootstrap file need no keychain; an enrolled binding does. */

@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path';
 import type { CommandAnswer } from '../contract/commands.ts';
 import { diagnosticsSchema, type Diagnostics } from '../contract/diagnostics.ts';
 import type { View } from '../contract/view.ts';
-import { tailLog } from '../observe/log-sink.ts';
+import { tailLog } from '../observe/tail-log.ts';
 import type { Redactor } from '../observe/redact.ts';
 import { homeFolder } from '../platform/environment.ts';
 import { machineFacts } from '../platform/machine.ts';

@@ -1,10 +1,4 @@
-import {
-  commands,
-  type CommandAnswer,
-  type CommandName,
-  type CommandRequest,
-  type FrontEnd,
-} from '../contract/commands.ts';
+import type { CommandAnswer, CommandName, CommandRequest, FrontEnd } from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
 import { RuntimeError, errorCodes } from '../observe/errors.ts';
 import type { Daemon } from './daemon.ts';
@@ -22,6 +16,7 @@ export class InProcessFrontEnd implements FrontEnd {
       const { code, message } = result.error;
       throw new RuntimeError('rejected', errorCodes.find((known) => known === code) ?? 'fault', message);
     }
+    const { commands } = await import('../contract/commands.ts');
     // The table binds this name to this answer; the parse is the proof.
     return commands[name].answer.parse(result.answer) as CommandAnswer<N>;
   }

@@ -1,16 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
 import { isAbsolute } from 'node:path';
-import type { Settings } from '../contract/commands.ts';
+import type { Settings } from '../contract/settings.ts';
 import { rejected } from '../observe/errors.ts';
 import { systemEnvironment } from '../platform/environment.ts';
-import {
-  environmentProxy,
-  fromProxyList,
-  proxyServer,
-  type NetworkSettings,
-  type SystemProxy,
-} from '../platform/network.ts';
+import type { NetworkSettings } from '../platform/network.ts';
+import { environmentProxy, fromProxyList, proxyServer, type SystemProxy } from '../platform/proxy.ts';
 import type { CredentialDesk } from './credentials.ts';
 
 /** Where the credential store keeps the password of the proxy. */
@@ -41,7 +36,7 @@ export async function checkNetwork(choice: NetworkChoice): Promise<void> {
     if (choice.proxy_user.includes(':'))
       throw rejected('invalid_configuration', 'The name of a proxy user cannot hold a colon.');
   }
-  await extraCa(choice.extra_ca);
+  await readAuthorities(choice.extra_ca);
 }
 
 /** What the settings come to, with the password from the credential store. `register` masks it wherever it might show. */
@@ -51,7 +46,7 @@ export async function networkSettings(
   register: (secret: string) => void,
 ): Promise<NetworkSettings> {
   // A file that cannot be read any more trusts nobody; connections then say which certificate they do not trust.
-  const ca = await extraCa(choice.extra_ca).catch(() => null);
+  const ca = await readAuthorities(choice.extra_ca).catch(() => null);
   if (choice.proxy !== 'manual') return { proxy: { kind: choice.proxy }, extraCa: ca };
   const server = proxyServer(choice.proxy_url);
   if (!server) return { proxy: { kind: 'none' }, extraCa: ca };
@@ -77,6 +72,12 @@ export function desktopProxy(resolve: (address: string) => Promise<string>): Sys
   };
 }
 
+/** Whether a password is kept; null while the store does not answer. */
+export async function hasProxyPassword(credentials: CredentialDesk): Promise<boolean | null> {
+  const kept = await credentials.get(proxyAccount);
+  return kept.kind === 'ok' ? (kept.value ?? '') !== '' : null;
+}
+
 /**
  * Keeps the password in the credential store, or forgets it (an empty one).
  * @throws RuntimeError `credential_store_unavailable`.
@@ -94,8 +95,11 @@ export async function keepProxyPassword(credentials: CredentialDesk, password: s
   }
 }
 
-/** @throws RuntimeError `invalid_configuration`. */
-async function extraCa(path: string): Promise<string | null> {
+/**
+ * The certificates of a PEM file, one after the other; null for no file.
+ * @throws RuntimeError `invalid_configuration`, which does not name the path.
+ */
+export async function readAuthorities(path: string): Promise<string | null> {
   if (path === '') return null;
   const refuse = (why: string): Error => rejected('invalid_configuration', why);
   if (!isAbsolute(path)) throw refuse('Name the whole path of the file of authorities.');

@@ -1,12 +1,12 @@
 import type {
   Evidence,
-  HistoryEntry,
   InteractionView,
   CleanupView,
   TransferView,
   TurnView,
   UsageView,
 } from '../contract/view.ts';
+import type { HistoryEntry } from '../contract/history.ts';
 import type { NativeSubject } from '../harness/adapter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MessageInput } from '../protocol/message-input.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { HistoryEntry, Rule as RuleView } from '../contract/view.ts';
+import type { Rule as RuleView } from '../contract/view.ts';
+import type { HistoryEntry } from '../contract/history.ts';
 import type { Logger } from '../observe/logger.ts';
 import { asError } from '../observe/errors.ts';
 import type { Clock } from '../platform/clock.ts';

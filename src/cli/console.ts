@@ -3,6 +3,7 @@ import { ConsoleServer } from '../app/console-server.ts';
 import { isCommandName, type CommandResult } from '../contract/commands.ts';
 import { RuntimeError, rejected } from '../observe/errors.ts';
 import { silentLogger } from '../observe/logger.ts';
+import { consolePort } from './console-port.ts';
 import type { ControlClient } from './client.ts';
 import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
@@ -42,15 +43,6 @@ export const consoleCommand: CliCommand = {
       return exitCodes.done;
     }),
 };
-
-/** @throws RuntimeError `usage` for what is no port. Left out: a free one. */
-export function consolePort(text: string | undefined): number {
-  if (text === undefined) return 0;
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw rejected('usage', '--console-port takes 1 to 65535.');
-  return port;
-}
 
 async function passedOn(client: ControlClient, name: string, request: unknown): Promise<CommandResult> {
   if (!isCommandName(name)) {

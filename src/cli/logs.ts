@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rejected } from '../observe/errors.ts';
-import { tailLog } from '../observe/log-sink.ts';
+import { tailLog } from '../observe/tail-log.ts';
 import type { CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
 

@@ -3,8 +3,6 @@ import type { BindingTarget } from '../app/binding.ts';
 import { readBootstrapFile } from '../app/bootstrap-file.ts';
 import { compose } from '../app/compose.ts';
 import { loadConfig } from '../app/config.ts';
-import { ConsoleServer } from '../app/console-server.ts';
-import { InProcessFrontEnd } from '../app/in-process.ts';
 import { enrolledBindings } from '../app/enrolled-binding.ts';
 import { existingFolder, localWorkspace } from '../app/workspace-folder.ts';
 import type { Daemon } from '../app/daemon.ts';
@@ -12,7 +10,7 @@ import { rejected } from '../observe/errors.ts';
 import { Redactor } from '../observe/redact.ts';
 import { isCanonicalUuid } from '../protocol/ids.ts';
 import type { Parsed } from './arguments.ts';
-import { consolePort } from './console.ts';
+import { consolePort } from './console-port.ts';
 import { endProcess } from './end-process.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, type ExitCode } from './output.ts';
@@ -74,7 +72,9 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       redactor,
     });
     const console_ = parsed.flag('console')
-      ? await ConsoleServer.listen(
+      ? await (
+          await import('../app/console-server.ts')
+        ).ConsoleServer.listen(
           { folder: join(__dirname, 'renderer'), port: consolePort, logger },
           {
             run: (name, request) => daemon.run(name, request),
@@ -89,6 +89,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       );
     const prompt = parsed.text('prompt');
     if (prompt !== undefined) {
+      const { InProcessFrontEnd } = await import('../app/in-process.ts');
       const begun = await new InProcessFrontEnd(daemon).call('turn.start', { prompt });
       output.message(`Run ${begun.run_id}`);
     }

@@ -12,18 +12,10 @@ export const showSchema = z.discriminatedUnion('screen', [
 ]);
 export type Show = z.infer<typeof showSchema>;
 
-/**
- * The line protocol of the control endpoint (Unix socket or named pipe) and of the browser console's WebSocket:
- * one JSON object a line or message.
- */
-export const pipeRequestSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('call'), id: z.number().int(), name: z.string(), request: z.unknown() }),
-  z.strictObject({ type: z.literal('subscribe') }),
-]);
+/** What the daemon answers on the line protocol of `pipe-request.ts`. */
 export const pipeReplySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('answer'), id: z.number().int(), answer: z.unknown() }),
   z.object({ type: z.literal('error'), id: z.number().int(), error: commandErrorSchema }),
   z.object({ type: z.literal('view'), view: viewSchema }),
 ]);
-export type PipeRequest = z.infer<typeof pipeRequestSchema>;
 export type PipeReply = z.infer<typeof pipeReplySchema>;

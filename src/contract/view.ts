@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { enrolmentSchema } from './enrolment.ts';
+import { historySchema } from './history.ts';
 
 /**
  * What a front end may know: one snapshot, published whole and then again after changes (at most ten a second).
@@ -232,36 +233,6 @@ export const transferViewSchema = z.object({
   total: z.number().nullable(),
 });
 
-export const historyOutcomes = [
-  'completed',
-  'failed',
-  'cancelled',
-  'unknown',
-  'allowed',
-  'denied',
-  'answered',
-  'withdrawn',
-  'expired',
-  'confirmed',
-  'forced',
-  'saved',
-  'removed',
-] as const;
-
-export const historySchema = z.object({
-  kind: z.enum(['turn', 'permission', 'user_choice', 'cleanup', 'rule']),
-  id: z.string(),
-  run_id: z.string().nullable(),
-  binding: z.string().nullable(),
-  harness: z.string().nullable(),
-  title: z.string(),
-  at: time,
-  outcome: z.enum(historyOutcomes),
-  decided_by: z.enum(['person', 'core', 'rule', 'policy', 'harness']).nullable(),
-  /** A sentence for a person: why it failed, what stayed unknown, what was told to whom. */
-  detail: z.string().nullable(),
-});
-
 export const ruleSchema = z.object({
   id: z.string(),
   binding: z.string(),
@@ -335,6 +306,5 @@ export type PromptSubject = z.infer<typeof promptSubjectSchema>;
 export type InteractionView = z.infer<typeof interactionViewSchema>;
 export type CleanupView = z.infer<typeof cleanupViewSchema>;
 export type TransferView = z.infer<typeof transferViewSchema>;
-export type HistoryEntry = z.infer<typeof historySchema>;
 export type Rule = z.infer<typeof ruleSchema>;
 export type HealthItem = z.infer<typeof healthSchema>;

@@ -1,11 +1,11 @@
-import log from 'electron-log/node';
-import { open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../platform/clock.ts';
+import type { NodeLogger } from 'electron-log';
+import type { Clock, Timer } from '../platform/clock.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Redactor } from './redact.ts';
 
-export const logLimits = { fileBytes: 5 * 1024 * 1024, files: 5, tailBytes: 1024 * 1024 } as const;
+export const logLimits = { fileBytes: 5 * 1024 * 1024, files: 5, wait: 250, waiting: 1_000 } as const;
 const order: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 
 /**
@@ -21,18 +21,7 @@ export function createFileLogger(options: {
   stderr: LogLevel | null;
 }): Logger {
   const { folder, redactor, clock } = options;
-  const sink = log.create({ logId: `agent-runtime:${folder}` });
-  sink.transports.console.level = false;
-  const { file } = sink.transports;
-  // Without a name it looks for a package.json around the working folder, and writes nothing where there is none.
-  file.setAppName('agent-runtime');
-  file.level = 'silly';
-  file.resolvePathFn = () => join(folder, 'runtime.log');
-  file.maxSize = logLimits.fileBytes;
-  file.format = '{text}';
-  file.sync = false;
-  file.writeOptions = { flag: 'a', mode: 0o600, encoding: 'utf8' };
-  file.archiveLogFn = (old) => void rotate(String(old.path));
+  const sink = new FileSink(folder, clock);
   const write = (level: LogLevel, event: string, fields: LogFields): void => {
     if (order.indexOf(level) > order.indexOf(options.level)) return;
     const shown = Object.entries(fields)
@@ -41,7 +30,7 @@ export function createFileLogger(options: {
     const line = redactor.redact(
       [new Date(clock.now()).toISOString(), level.toUpperCase().padEnd(5), event, ...shown].join(' '),
     );
-    sink.info(line);
+    sink.write(line, level === 'error' || level === 'warn');
     if (options.stderr && order.indexOf(level) <= order.indexOf(options.stderr))
       process.stderr.write(`${line}\n`);
   };
@@ -55,33 +44,66 @@ export function createFileLogger(options: {
   return make({});
 }
 
+/**
+ * The file of the log. What writes it is loaded after the first lines, which wait for it: a start is not held up by its
+ * own log. A line that tells of trouble does not wait.
+ */
+class FileSink {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #waiting: string[] = [];
+  #timer: Timer | null = null;
+  #loading = false;
+  #log: { info(line: string): void } | null = null;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  write(line: string, urgent: boolean): void {
+    if (this.#log) return this.#log.info(line);
+    this.#waiting.push(line);
+    if (this.#waiting.length > logLimits.waiting) this.#waiting.shift();
+    if (this.#loading) return;
+    if (urgent) void this.#load();
+    else this.#timer ??= this.#clock.after(logLimits.wait, () => void this.#load());
+  }
+
+  async #load(): Promise<void> {
+    this.#loading = true;
+    this.#timer?.cancel();
+    this.#timer = null;
+    try {
+      const { default: log } = await import('electron-log/node');
+      this.#log = openLog(log, this.#folder);
+      for (const line of this.#waiting.splice(0)) this.#log.info(line);
+    } catch {
+      // Too many open files, say: the lines stay, and the next one tries again.
+      this.#loading = false;
+    }
+  }
+}
+
+function openLog(log: NodeLogger, folder: string): { info(line: string): void } {
+  const sink = log.create({ logId: `agent-runtime:${folder}` });
+  sink.transports.console.level = false;
+  const { file } = sink.transports;
+  // Without a name it looks for a package.json around the working folder, and writes nothing where there is none.
+  file.setAppName('agent-runtime');
+  file.level = 'silly';
+  file.resolvePathFn = () => join(folder, 'runtime.log');
+  file.maxSize = logLimits.fileBytes;
+  file.format = '{text}';
+  file.sync = false;
+  file.writeOptions = { flag: 'a', mode: 0o600, encoding: 'utf8' };
+  file.archiveLogFn = (old) => void rotate(String(old.path));
+  return sink;
+}
+
 async function rotate(path: string): Promise<void> {
   await unlink(`${path}.${logLimits.files - 1}`).catch(() => undefined);
   for (let n = logLimits.files - 2; n >= 1; n--)
     await rename(`${path}.${n}`, `${path}.${n + 1}`).catch(() => undefined);
   await rename(path, `${path}.1`).catch(() => undefined);
-}
-
-/** The last `lines` of the log, from at most 1 MiB, across a rotation. */
-export async function tailLog(folder: string, lines: number): Promise<string[]> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith('runtime.log'));
-  const ordered = names.sort((a, b) => a.length - b.length || a.localeCompare(b));
-  const out: string[] = [];
-  for (const name of ordered) {
-    if (out.length >= lines) break;
-    const path = join(folder, name);
-    const { size } = await stat(path);
-    const from = Math.max(0, size - logLimits.tailBytes);
-    const handle = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
-      const text = buffer.subarray(0, bytesRead).toString('utf8');
-      const found = text.split('\n').filter((line) => line !== '');
-      if (from > 0) found.shift();
-      out.unshift(...found);
-    } finally {
-      await handle.close();
-    }
-  }
-  return out.slice(-lines);
 }

@@ -99,11 +99,16 @@ function decodeAs<T extends FrameType>(
 
 const parsers = new Map<FrameDefinition, z.ZodType>();
 
-/** Compiled at first use: start-up does not pay for families a connection never sees. */
+/** Compiled at the second use: no start pays for a family that it sees once or never. */
 function parserOf(definition: FrameDefinition): z.ZodType {
+  const { payload } = definition;
   const known = parsers.get(definition);
-  if (known) return known;
-  const compiled = z.compile(definition.payload);
+  if (known === undefined) {
+    parsers.set(definition, payload);
+    return payload;
+  }
+  if (known !== payload) return known;
+  const compiled = z.compile(payload);
   parsers.set(definition, compiled);
   return compiled;
 }

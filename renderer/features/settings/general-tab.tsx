@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import type { Settings } from '../../../src/contract/commands.ts';
+import type { Settings } from '../../../src/contract/settings.ts';
 import { t, type TextKey } from '../../i18n/t.ts';
 import { languages } from '../../language.ts';
 import { runtimeFoot } from '../../select/overview.ts';

@@ -1,5 +1,5 @@
 import { useId, useState, type ReactElement } from 'react';
-import type { Settings } from '../../../src/contract/commands.ts';
+import type { Settings } from '../../../src/contract/settings.ts';
 import { t } from '../../i18n/t.ts';
 import { useAct, useServices, useSettings } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
-import type { HistoryEntry, InteractionView, TurnView, UsageView } from '../../../src/contract/view.ts';
+import type { InteractionView, TurnView, UsageView } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { decimal, number, t } from '../../i18n/t.ts';
 import { mark } from '../../select/mark.ts';
 import { timeline } from '../../select/timeline.ts';

@@ -1,5 +1,6 @@
 import { memo, type ReactElement } from 'react';
-import type { HistoryEntry, TurnView } from '../../../src/contract/view.ts';
+import type { TurnView } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { t } from '../../i18n/t.ts';
 import { at, moment } from '../../select/time-words.ts';
 import { endedStrip, endedTurnLine, evidenceStrip, turnLine } from '../../select/turn-line.ts';

@@ -1,6 +1,7 @@
 import { useEffect, useState, useSyncExternalStore, type ReactElement } from 'react';
 import type { CommandAnswer } from '../../../src/contract/commands.ts';
-import type { HistoryEntry, TurnView } from '../../../src/contract/view.ts';
+import type { TurnView } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { t } from '../../i18n/t.ts';
 import { pressed, shortcuts } from '../../keys.ts';
 import { agentName, bindingOf } from '../../select/prompt-queue.ts';

@@ -6,13 +6,8 @@ import { failureSentence } from '../../../src/app/connection-words.ts';
 import { Socket } from '../../../src/connection/socket.ts';
 import { callMachine, type MachineAnswer } from '../../../src/enrol/machine-http.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import {
-  environmentProxy,
-  fromProxyList,
-  Network,
-  proxyServer,
-  type NetworkSettings,
-} from '../../../src/platform/network.ts';
+import { Network, type NetworkSettings } from '../../../src/platform/network.ts';
+import { environmentProxy, fromProxyList, proxyServer } from '../../../src/platform/proxy.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { ConnectProxy, TestAuthority, type Certificate } from '../../support/connect-proxy.ts';
 

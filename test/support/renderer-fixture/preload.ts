@@ -1,7 +1,7 @@
 // First: the page's policy holds for this script too.
 import '../../../renderer/zod-without-eval.ts';
 import type { WindowBridge } from '../../../src/contract/bridge.ts';
-import { defaultSettings } from '../../../src/contract/commands.ts';
+import { defaultSettings } from '../../../src/contract/settings.ts';
 import { longScenarios } from './long-scenarios.ts';
 import { now } from './samples.ts';
 import { scenarios } from './scenarios.ts';

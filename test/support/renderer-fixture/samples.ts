@@ -3,12 +3,12 @@ import type {
   CleanupView,
   ConnectionView,
   Evidence,
-  HistoryEntry,
   InteractionView,
   Rule,
   TurnView,
   View,
 } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { harnesses } from './sample-agents.ts';
 
 /** Realistic parts of a view, all told relative to one moment so that a picture shows the same times each run. */

@@ -31,6 +31,8 @@ export interface Scenario {
   readonly refuse?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
   /** The bridge is gone: every call fails after the first view. */
   readonly closed?: boolean;
+  /** An answer of this window always comes after the same one of another place. */
+  readonly loses?: boolean;
   /** Published right after the first view: what left. */
   readonly then?: View;
 }

@@ -1,12 +1,6 @@
 import type { WindowBridge } from '../../../src/contract/bridge.ts';
-import {
-  commands,
-  defaultSettings,
-  isCommandName,
-  settingsSchema,
-  type CommandResult,
-  type Settings,
-} from '../../../src/contract/commands.ts';
+import { commands, isCommandName, type CommandResult } from '../../../src/contract/commands.ts';
+import { defaultSettings, settingsSchema, type Settings } from '../../../src/contract/settings.ts';
 import type { Diagnostics } from '../../../src/contract/diagnostics.ts';
 import { viewSchema, type View } from '../../../src/contract/view.ts';
 import type { JournalEntry } from '../../../src/contract/journal.ts';
@@ -49,6 +43,37 @@ function page(entries: readonly JournalEntry[], after: number, limit: number): r
   return given;
 }
 
+interface Waiting {
+  readonly kind: string;
+  readonly done: (answer: unknown) => void;
+  readonly no: (error: { code: string; message: string }) => void;
+}
+
+const kindOf = (request: unknown): string =>
+  commands['interaction.answer'].request.parse(request).answer.kind;
+const kinds: Readonly<Record<string, string>> = {
+  allowed: 'allow',
+  denied: 'deny',
+  answered: 'answers',
+  cancelled: 'cancel',
+};
+
+/** What the daemon tells who sent an answer to a prompt that is gone: applied, or that somebody was first (`loses`). */
+function settleAnswers(sent: Map<string, Waiting>, view: View, loses: boolean): void {
+  for (const [id, { kind, done, no }] of sent) {
+    if (view.interactions.some((open) => open.id === id)) continue;
+    const end = view.history.filter((entry) => entry.id === id).at(-1);
+    if (!end) continue;
+    sent.delete(id);
+    if (!loses && end.decided_by === 'person' && kinds[end.outcome] === kind) done({ outcome: end.outcome });
+    else if (end.outcome !== 'unknown')
+      no({
+        code: 'already_decided',
+        message: 'It was decided or withdrawn meanwhile. This answer was not applied.',
+      });
+  }
+}
+
 export function standIn(scenario: Scenario, settings: Settings = defaultSettings): StandIn {
   let view = viewSchema.parse(scenario.view);
   let kept = settings;
@@ -56,6 +81,8 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
   const views = new Set<(view: unknown) => void>();
   const shows = new Set<(show: unknown) => void>();
   const calls: { name: string; request: unknown }[] = [];
+
+  const sent = new Map<string, Waiting>();
 
   const answer = (name: string, request: unknown): unknown => {
     const text = (member: string): string => {
@@ -107,8 +134,8 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
       case 'enrol.confirm':
         return view.enrolments[0] ?? enrolment();
       case 'interaction.answer':
-        // It never confirms by itself: the view says it, not the answer.
-        return new Promise(() => undefined);
+        // The view says what was decided; whose answer it was is known together with that.
+        return new Promise((done, no) => sent.set(text('id'), { kind: kindOf(request), done, no }));
       default:
         return {};
     }
@@ -130,7 +157,12 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
           return { ok: false, error: { code: 'usage', message: `No command ${name}.` } };
         const refused = scenario.refuse?.[name];
         if (refused) return { ok: false, error: refused };
-        const given: unknown = await answer(name, commands[name].request.parse(request));
+        let given: unknown;
+        try {
+          given = await answer(name, commands[name].request.parse(request));
+        } catch (error) {
+          return { ok: false, error: error as { code: string; message: string } };
+        }
         if (given === null)
           return { ok: false, error: { code: 'not_found', message: 'Nothing is kept under that id.' } };
         return { ok: true, answer: commands[name].answer.parse(given) };
@@ -148,6 +180,7 @@ export function standIn(scenario: Scenario, settings: Settings = defaultSettings
       closed = false;
       view = viewSchema.parse(next);
       for (const listener of views) listener(view);
+      settleAnswers(sent, view, scenario.loses === true);
     },
     show(show) {
       for (const listener of shows) listener(show);

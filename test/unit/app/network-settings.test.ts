@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CredentialDesk } from '../../../src/app/credentials.ts';
 import { checkNetwork, keepProxyPassword, networkSettings } from '../../../src/app/network-settings.ts';
-import { defaultSettings, type Settings } from '../../../src/contract/commands.ts';
+import { defaultSettings, type Settings } from '../../../src/contract/settings.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { systemRandom } from '../../../src/platform/random.ts';
 import { TestAuthority } from '../../support/connect-proxy.ts';

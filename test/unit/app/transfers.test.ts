@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Projection } from '../../../src/app/projection.ts';
-import { cleanupViewSchema, transferViewSchema, type HistoryEntry } from '../../../src/contract/view.ts';
+import { cleanupViewSchema, transferViewSchema } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const binding = { name: 'work', local: false };

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { describe, expect, test, vi } from 'vitest';
-import type { HistoryEntry, InteractionView, View } from '../../../src/contract/view.ts';
+import type { InteractionView, View } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { ago, interaction, prompts, view } from '../../support/renderer-fixture/samples.ts';
 import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
 
@@ -276,6 +277,17 @@ describe('after the answer', () => {
     expect(document.querySelector('.bar .recent')?.textContent).toMatch(/^Denied\. Applied at/);
     await window.wait(4_000);
     expect(document.querySelector('.bar .recent')).toBeNull();
+  });
+
+  test('a window that loses with the same answer does not call it its own', async () => {
+    const window = await renderWindow({ view: view(), hash: '#/prompt/p-chained', loses: true });
+    await ready(window);
+    press('Allow once');
+    await window.next(ended('p-chained', {}));
+    expect(document.body.textContent).not.toContain('Allowed once.');
+    expect(screen.getByText(/^Already answered in another place\. Allowed\./).textContent).toMatch(
+      /Your answer was not applied\.$/,
+    );
   });
 
   test('with none left it goes Home', async () => {
