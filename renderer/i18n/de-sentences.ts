@@ -64,6 +64,7 @@ export const deSentences = {
   'said.check.local_core': 'Lokaler Core',
   'said.check.core_of': 'Core von {binding}',
   'said.check.folder_of': 'Ordner von {binding}',
+  'said.check.network': 'Proxy und Zertifikate',
   'said.check.agents': 'Agenten',
   'said.check.cleanup': 'Aufräumen',
   'said.check.folder.ok': '{path} ist lesbar und beschreibbar.',
@@ -92,6 +93,35 @@ export const deSentences = {
     other: 'Von {count} Sachen ist nicht belegt, dass sie weg sind.',
   },
   'said.check.unsettled.next': 'agent-runtime cleanup zählt sie auf; cleanup retry ID versucht es erneut.',
+
+  'said.net.direct': 'Kein Proxy: Nach den Einstellungen wird jeder Core direkt erreicht.',
+  'said.net.no_address':
+    'Der Proxy der Einstellungen hat keine brauchbare Adresse; jeder Core wird deshalb direkt erreicht.',
+  'said.net.no_address.next':
+    'Nennen Sie seine Adresse in den Einstellungen, oder wählen Sie einen anderen Weg.',
+  'said.net.manual': 'Proxy {host}, aus den Einstellungen.',
+  'said.net.manual_user': 'Proxy {host} mit Benutzer und Passwort, aus den Einstellungen.',
+  'said.net.no_password': 'Ein Benutzer ist genannt, aber kein Passwort dafür vorhanden.',
+  'said.net.no_password.next': 'Geben Sie das Passwort in den Einstellungen an.',
+  'said.net.variable': 'Proxy {host}, aus {variable} der Umgebung.',
+  'said.net.left_out': 'Proxy {host}, aus {variable} der Umgebung, aber NO_PROXY nimmt {core} aus.',
+  'said.net.bad_variable': '{variable} der Umgebung nennt keinen brauchbaren Proxy.',
+  'said.net.bad_variable.next':
+    'Berichtigen Sie die Umgebung, oder nennen Sie einen Proxy in den Einstellungen.',
+  'said.net.none': 'Kein Proxy: Die Umgebung nennt keinen.',
+  'said.net.none_desktop': 'Kein Proxy: Weder die Umgebung noch der Desktop nennt einen.',
+  'said.net.desktop': 'Proxy {host}, wie der Desktop ihn nennt.',
+  'said.net.desktop_silent':
+    'Der Desktop hat 5 s lang nicht gesagt, ob es einen Proxy gibt; Core wird deshalb direkt erreicht.',
+  'said.net.desktop_silent.next':
+    'Sehen Sie die Proxy-Einstellungen des Systems an, oder nennen Sie einen Proxy in den Einstellungen.',
+  'said.net.ca_none': 'Zertifikate: die eingebauten Aussteller.',
+  'said.net.ca':
+    'Zertifikate: die eingebauten Aussteller und {count} weitere aus {path}, aus den Einstellungen.',
+  'said.net.ca_expired': 'Davon abgelaufen: {count}.',
+  'said.net.ca_expired.next': 'Fragen Sie den Betreiber Ihres Netzes nach einer neuen Datei mit Ausstellern.',
+  'said.net.ca_bad.next':
+    'Bis dahin gilt niemand aus {path}. Berichtigen Sie die Datei, oder nennen Sie in den Einstellungen eine andere.',
 
   // Why a connection is not there
   'said.conn.network': 'Keine Verbindung zu {host}.',

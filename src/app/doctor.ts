@@ -5,6 +5,7 @@ import type { StatePaths } from '../store/paths.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { CredentialDesk } from './credentials.ts';
 import type { HarnessSource } from './daemon-options.ts';
+import { networkCheck, type NetworkSubject } from './doctor-network.ts';
 
 type Check = CommandAnswer<'doctor.run'>['checks'][number];
 
@@ -15,6 +16,7 @@ export interface DoctorSubject {
   readonly paths: StatePaths;
   readonly credentials: CredentialDesk;
   readonly harnesses: HarnessSource;
+  readonly network: NetworkSubject;
   readonly bindings: readonly BoundRuntime[];
   /** Things not proven gone. */
   readonly openCleanup: number;
@@ -27,11 +29,15 @@ export async function runDoctor(subject: DoctorSubject): Promise<Check[]> {
     await folderCheck('State folder', subject.paths.root),
     await diskCheck(subject.paths.root),
     await credentialCheck(subject),
+    await networkCheck(subject.network, remoteHosts(subject.bindings)),
     ...(await bindingChecks(subject.bindings)),
     ...agentChecks(subject.harnesses),
     cleanupCheck(subject.openCleanup),
   ];
 }
+
+const remoteHosts = (bindings: readonly BoundRuntime[]): string[] =>
+  bindings.filter(({ target }) => !target.local).map(({ target }) => new URL(target.coreUrl).host);
 
 async function folderCheck(name: string, path: string): Promise<Check> {
   try {

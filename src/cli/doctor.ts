@@ -18,9 +18,9 @@ export const doctorCommand: CliCommand = {
     });
     context.output.document({ checks }, () =>
       checks
-        .map(({ name, ok, text, next }) => {
+        .map(({ name, ok, level, text, next }) => {
           const remedy = next === null || next === text ? '' : `\n       ${next}`;
-          return `${ok ? ' ok  ' : ' no  '} ${name}: ${text}${remedy}`;
+          return `${!ok ? ' no  ' : level === 'warn' ? ' look' : ' ok  '} ${name}: ${text}${remedy}`;
         })
         .join('\n'),
     );

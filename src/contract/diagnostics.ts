@@ -10,7 +10,10 @@ import {
 /** One finding of `doctor`. */
 export const checkSchema = z.object({
   name: z.string(),
+  /** False: it stops something. */
   ok: z.boolean(),
+  /** Left out: as `ok` says. `warn` works, and deserves a look. */
+  level: z.enum(['ok', 'warn', 'fail']).optional(),
   text: z.string(),
   next: z.string().nullable(),
 });

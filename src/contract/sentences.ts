@@ -63,6 +63,7 @@ export const sentences = {
   'said.check.local_core': 'Local Core',
   'said.check.core_of': 'Core of {binding}',
   'said.check.folder_of': 'Folder of {binding}',
+  'said.check.network': 'Proxy and certificates',
   'said.check.agents': 'Agents',
   'said.check.cleanup': 'Cleanup',
   'said.check.folder.ok': '{path} can be read and written.',
@@ -90,6 +91,31 @@ export const sentences = {
     other: '{count} things have not been proven gone.',
   },
   'said.check.unsettled.next': 'agent-runtime cleanup lists them; cleanup retry ID tries again.',
+
+  'said.net.direct': 'No proxy: Settings say to reach every Core directly.',
+  'said.net.no_address':
+    'The proxy of Settings has no address that can be used, so every Core is reached directly.',
+  'said.net.no_address.next': 'Name its address in Settings, or choose another way.',
+  'said.net.manual': 'Proxy {host}, from Settings.',
+  'said.net.manual_user': 'Proxy {host} with a user and a password, from Settings.',
+  'said.net.no_password': 'It is given a user, and no password is kept for it.',
+  'said.net.no_password.next': 'Give its password in Settings.',
+  'said.net.variable': 'Proxy {host}, from {variable} of the environment.',
+  'said.net.left_out': 'Proxy {host}, from {variable} of the environment, but NO_PROXY leaves out {core}.',
+  'said.net.bad_variable': '{variable} of the environment names no proxy that can be used.',
+  'said.net.bad_variable.next': 'Put it right in the environment, or name a proxy in Settings.',
+  'said.net.none': 'No proxy: the environment names none.',
+  'said.net.none_desktop': 'No proxy: neither the environment nor the desktop names one.',
+  'said.net.desktop': 'Proxy {host}, as the desktop names it.',
+  'said.net.desktop_silent':
+    'The desktop did not say within 5 s whether there is a proxy, so Core is reached directly.',
+  'said.net.desktop_silent.next': 'Look at the proxy settings of the system, or name a proxy in Settings.',
+  'said.net.ca_none': 'Certificates: the built-in authorities.',
+  'said.net.ca': 'Certificates: the built-in authorities and {count} more of {path}, from Settings.',
+  'said.net.ca_expired': 'Expired of these: {count}.',
+  'said.net.ca_expired.next': 'Ask whoever runs your network for a new file of authorities.',
+  'said.net.ca_bad.next':
+    'Until then nobody of {path} is believed. Put the file right, or name another in Settings.',
 
   // Why a connection is not there
   'said.conn.network': 'No connection to {host}.',

@@ -18,6 +18,8 @@ const doctorTabs = ['findings', 'log', 'diagnostics'] as const;
 
 type Checks = CommandAnswer<'doctor.run'>['checks'];
 
+const deservesLook = (check: Checks[number]): boolean => !check.ok || check.level === 'warn';
+
 interface Finding {
   readonly key: string;
   readonly mark: Mark;
@@ -62,11 +64,11 @@ export function DoctorScreen(): ReactElement {
       text: t('doctor.since', { next: said(item.next), at: moment(at(item.since), clock.now()) }),
     })),
     ...(checks ?? [])
-      .filter((check) => !check.ok && !view.health.some((item) => item.text === check.text))
+      .filter((check) => deservesLook(check) && !view.health.some((item) => item.text === check.text))
       .map((check) => ({
         key: `check:${check.name}`,
-        mark: mark('bang', 'warn'),
-        label: t('doctor.warning'),
+        mark: check.level === 'fail' ? mark('xx', 'bad') : mark('bang', 'warn'),
+        label: t(check.level === 'fail' ? 'doctor.error' : 'doctor.warning'),
         title: said(check.name),
         text: [check.text, check.next]
           .filter((part) => part !== null && part !== '')
@@ -74,7 +76,7 @@ export function DoctorScreen(): ReactElement {
           .join(' '),
       })),
   ];
-  const well = (checks ?? []).filter((check) => check.ok);
+  const well = (checks ?? []).filter((check) => !deservesLook(check));
   return (
     <Screen
       bar={

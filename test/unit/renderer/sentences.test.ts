@@ -26,7 +26,9 @@ function sentencesOf(text: string): readonly string[] {
   const literals = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'|`((?:[^`\\]|\\.)+)`/g)];
   return literals
     .map(([, plain, template]) =>
-      (plain ?? template ?? '').replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '7').replace(/^7 (?=Nothing|The )/, ''),
+      (plain ?? template ?? '')
+        .replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '7')
+        .replace(/^7 (?=(?:Nothing|The|Expired) )/, ''),
     )
     .filter((literal) => /^[A-Z7][^]* [^]*[a-z0-9)][.]$/.test(literal));
 }
