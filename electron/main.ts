@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, session } from 'electron';
+import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, screen, session } from 'electron';
 import { compose } from '../src/app/compose.ts';
 import { endDespiteKeychain } from '../src/app/credentials.ts';
 import { loadConfig } from '../src/app/config.ts';
@@ -168,6 +168,8 @@ class Desktop {
     // A connection that slept is asked at once, before its heartbeat would show it.
     powerMonitor.on('resume', () => this.#wake());
     powerMonitor.on('unlock-screen', () => this.#wake());
+    screen.on('display-removed', () => this.#window.displaysChanged());
+    screen.on('display-metrics-changed', () => this.#window.displaysChanged());
     // The machine goes down: it is asked for the time to settle, and nobody is asked anything.
     powerMonitor.on('shutdown', (event?: unknown) => {
       if (isPreventable(event)) event.preventDefault();
@@ -175,11 +177,11 @@ class Desktop {
       void this.#leave();
     });
     app.on('second-instance', (_event, _argv, _cwd, data) => {
-      this.#window.open();
       const given = typeof data === 'object' && data !== null ? data : {};
       const prompt = 'prompt' in given ? given.prompt : null;
       const link = 'link' in given ? linkIn([given.link]) : null;
-      if (link !== null) this.#arrive(link);
+      if (link === null) this.#window.open();
+      else this.#arrive(link);
       if (typeof prompt === 'string' && prompt !== '') void this.#startTurn(prompt);
     });
     app.on('activate', () => this.#window.open());

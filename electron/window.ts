@@ -4,7 +4,8 @@ import type { Show } from '../src/contract/channels.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { show } from './ipc.ts';
 import { origin } from './security.ts';
-import type { WindowPlace, WindowPlaceStore } from './window-place.ts';
+import { placeInAddress } from './window-address.ts';
+import { isOnDisplay, leastSize, placeOn, type WindowPlace, type WindowPlaceStore } from './window-place.ts';
 
 /**
  * The one window. Closing it destroys it (about 40 MB come back) and the Runtime goes on; it opens again in a moment.
@@ -69,11 +70,10 @@ export class MainWindow {
   }
 
   #create(shown = true): BrowserWindow {
-    const place = clamp(this.#places.load());
     const window = new BrowserWindow({
-      ...place,
-      minWidth: 720,
-      minHeight: 520,
+      ...placeOn(this.#places.load(), workAreas()),
+      minWidth: leastSize.width,
+      minHeight: leastSize.height,
       show: false,
       title: 'Agent Runtime',
       icon: this.#icon,
@@ -111,7 +111,8 @@ export class MainWindow {
     window.on('closed', () => {
       if (this.#window === window) this.#window = null;
     });
-    void window.loadURL(`${origin}/`);
+    // At its place from the first picture on: a prompt is not preceded by Home.
+    void window.loadURL(`${origin}/${this.#pending ? placeInAddress(this.#pending) : ''}`);
     return window;
   }
 
@@ -126,19 +127,27 @@ export class MainWindow {
       window.destroy();
       return;
     }
-    void window.loadURL(`${origin}/`);
+    const place = window.webContents.getURL();
+    void window.loadURL(place.startsWith(`${origin}/`) ? place : `${origin}/`);
+  }
+
+  /** A display is gone or is another size: a window that lies on none any more comes back to the main one. */
+  displaysChanged(): void {
+    const window = this.#window;
+    if (!window || window.isDestroyed() || window.isMinimized() || window.isFullScreen()) return;
+    const areas = workAreas();
+    const bounds = window.getBounds();
+    if (isOnDisplay(bounds, areas)) return;
+    const { width, height } = placeOn(bounds, areas);
+    window.setSize(width, height);
+    window.center();
+    this.#logger.info('window.brought_back', {});
   }
 }
 
-/** A place on a display that is there now. */
-function clamp(place: WindowPlace | null): { width: number; height: number; x?: number; y?: number } {
-  const size = { width: Math.max(720, place?.width ?? 1080), height: Math.max(520, place?.height ?? 720) };
-  if (!place) return size;
-  const visible = screen.getAllDisplays().some(({ workArea }) => {
-    const overlapX =
-      Math.min(place.x + place.width, workArea.x + workArea.width) - Math.max(place.x, workArea.x);
-    const overlapY = Math.min(place.y + 40, workArea.y + workArea.height) - Math.max(place.y, workArea.y);
-    return overlapX > 120 && overlapY > 20;
-  });
-  return visible ? { ...size, x: place.x, y: place.y } : size;
+/** Work areas, the one of the main display first. */
+function workAreas(): WindowPlace[] {
+  const main = screen.getPrimaryDisplay();
+  const others = screen.getAllDisplays().filter(({ id }) => id !== main.id);
+  return [main, ...others].map(({ workArea }) => workArea);
 }
