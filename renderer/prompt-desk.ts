@@ -9,7 +9,7 @@ import {
   type GuardEvent,
   type PromptGuard,
   type Refusal,
-  type Sending,
+  type Sent,
 } from './select/prompt-guard.ts';
 import { Signal, type ViewStore } from './store.ts';
 import type { WindowClock } from './window-clock.ts';
@@ -46,7 +46,7 @@ export class PromptDesk extends Signal {
   readonly #guards = new Map<string, PromptGuard>();
   readonly #drafts = new Map<string, QuestionDrafts>();
   /** What this window sent last for a prompt, kept until its end was told. */
-  readonly #sent = new Map<string, Omit<Sending, 'at'>>();
+  readonly #sent = new Map<string, Sent>();
   #view: View | null = null;
   #focused = true;
   #ended: readonly EndedPrompt[] = [];
@@ -104,11 +104,12 @@ export class PromptDesk extends Signal {
       scope: answer.kind === 'allow' ? answer.scope : null,
       withReason: answer.kind === 'deny' && answer.message !== undefined,
     };
-    this.#sent.set(interaction.id, sending);
+    this.#sent.set(interaction.id, { ...sending, won: null });
     this.tell(interaction.id, { type: 'sent', sending });
-    this.#link
-      .call('interaction.answer', { id: interaction.id, answer })
-      .catch((error: unknown) => this.#failed(interaction.id, error));
+    this.#link.call('interaction.answer', { id: interaction.id, answer }).then(
+      () => this.#settled(interaction.id, true),
+      (error: unknown) => this.#failed(interaction.id, error),
+    );
     return null;
   }
 
@@ -143,10 +144,21 @@ export class PromptDesk extends Signal {
    */
   #failed(id: string, error: unknown): void {
     const code = error instanceof CallError ? error.code : 'fault';
-    if (code === 'not_pending' || code === 'already_decided' || code === 'unconfirmed' || code === 'closed')
-      return;
+    if (code === 'not_pending' || code === 'already_decided') return this.#settled(id, false);
+    if (code === 'unconfirmed' || code === 'closed') return;
     this.#sent.delete(id);
     this.tell(id, { type: 'refused', message: error instanceof Error ? error.message : String(error) });
+  }
+
+  /** The daemon's word on whose answer it was, before or after the view in which the prompt is gone. */
+  #settled(id: string, won: boolean): void {
+    const sent = this.#sent.get(id);
+    if (sent) this.#sent.set(id, { ...sent, won });
+    this.#setEnded(
+      this.#ended.map((item) =>
+        item.interaction.id === id && item.sent !== null ? { ...item, sent: { ...item.sent, won } } : item,
+      ),
+    );
   }
 
   #follow(): void {

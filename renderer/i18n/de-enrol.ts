@@ -150,6 +150,7 @@ export const deEnrol = {
   'settings.keychain.none': 'Speicher für Zugangsdaten nicht erreichbar.',
 
   'rotate.act': 'Zugangsdaten erneuern',
+  'rotate.act_of': 'Zugangsdaten von {name} erneuern',
   'rotate.title': 'Zugangsdaten von {name} erneuern',
   'rotate.text':
     'Der Betreiber dieses Core erneuert den Schlüssel und gibt Ihnen eine neue Zugangsdatei. Gerät, Ordner und Verlauf bleiben; die Verbindung wird neu aufgebaut, was offene Turns beendet.',
@@ -159,6 +160,7 @@ export const deEnrol = {
   'rotate.empty': 'Fügen Sie zuerst die Zugangsdatei ein.',
   'rotate.done': 'Die Zugangsdaten von {name} wurden ersetzt.',
   'remove.act': 'Entfernen…',
+  'remove.act_of': '{name} entfernen…',
   'remove.title': '{name} entfernen?',
   'remove.text':
     'Beendet die Verbindung und ihre offenen Turns und löscht ihre Zugangsdaten hier. Ordner und Verlauf bleiben. Core behält den Schlüssel: Für eine neue Bindung muss der Betreiber jenes Core ihn erneuern.',

@@ -142,6 +142,7 @@ export const enEnrol = {
   'settings.keychain.none': 'Credential store unavailable.',
 
   'rotate.act': 'Rotate credential',
+  'rotate.act_of': 'Rotate credential of {name}',
   'rotate.title': 'Rotate the credential of {name}',
   'rotate.text':
     'Whoever runs this Core rotates the key and gives you a new credential file. Device, folder and history stay; the connection is made anew, which ends open Turns.',
@@ -151,6 +152,7 @@ export const enEnrol = {
   'rotate.empty': 'Paste the credential file first.',
   'rotate.done': 'The credential of {name} was replaced.',
   'remove.act': 'Remove…',
+  'remove.act_of': 'Remove {name}…',
   'remove.title': 'Remove {name}?',
   'remove.text':
     'Ends its connection and its open Turns, and deletes its credential here. The folder and the history stay. Core keeps the key: binding it again takes a rotated key from whoever runs that Core.',

@@ -1,5 +1,6 @@
-import type { HistoryEntry, InteractionView, View } from '../../src/contract/view.ts';
-import type { Sending } from './prompt-guard.ts';
+import type { InteractionView, View } from '../../src/contract/view.ts';
+import type { HistoryEntry } from '../../src/contract/history.ts';
+import type { Sent } from './prompt-guard.ts';
 
 /**
  * Prompts that left the view, kept until the person has seen what became of them: an own answer for 4 s, anything
@@ -9,7 +10,7 @@ export interface EndedPrompt {
   readonly interaction: InteractionView;
   /** Null until the snapshot that tells how it ended. */
   readonly entry: HistoryEntry | null;
-  readonly sent: Omit<Sending, 'at'> | null;
+  readonly sent: Sent | null;
   readonly endedAt: number;
   /** Since when the window has had the focus while this was on screen. */
   readonly seenSince: number | null;
@@ -27,7 +28,7 @@ export interface NextEnded {
   readonly ended: readonly EndedPrompt[];
   readonly previous: Pick<View, 'interactions'> | null;
   readonly view: Pick<View, 'interactions' | 'history'>;
-  readonly sentFor: (id: string) => Omit<Sending, 'at'> | null;
+  readonly sentFor: (id: string) => Sent | null;
   readonly focused: boolean;
   readonly now: number;
 }
@@ -60,7 +61,7 @@ export function nextEnded({
 
 /** What the person did and the daemon confirmed as theirs. */
 export const isOwn = (item: EndedPrompt): boolean =>
-  item.sent !== null && item.entry?.decided_by === 'person';
+  item.sent?.won === true && item.entry?.decided_by === 'person';
 
 /** When this one may leave, or null while the window has not been looked at. */
 export const leavesAt = (item: EndedPrompt): number | null =>

@@ -1,8 +1,9 @@
-import type { HistoryEntry, InteractionView } from '../../src/contract/view.ts';
+import type { InteractionView } from '../../src/contract/view.ts';
+import type { HistoryEntry } from '../../src/contract/history.ts';
 import { t } from '../i18n/t.ts';
-import { mark, type Mark } from './mark.ts';
 import { said } from '../i18n/said.ts';
-import type { Sending } from './prompt-guard.ts';
+import { mark, type Mark } from './mark.ts';
+import type { Sent } from './prompt-guard.ts';
 import { at, clockSeconds, span } from './time-words.ts';
 
 /** How a prompt ended, in the daemon's truth and design.md's words. */
@@ -21,7 +22,7 @@ export interface EndedContext {
   readonly entry: HistoryEntry | undefined;
   readonly interaction: InteractionView;
   /** What this window sent for it, if anything. */
-  readonly sent: Omit<Sending, 'at'> | null;
+  readonly sent: Sent | null;
 }
 
 export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd {
@@ -39,7 +40,7 @@ export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd
         mark: mark('minus'),
         label: t('end.declined'),
         text: t('end.declined.text'),
-        own: sent?.answer === 'cancel',
+        own: sent?.answer === 'cancel' && sent.won === true,
       };
     case 'withdrawn':
       return {
@@ -75,9 +76,10 @@ export function promptEnd({ entry, interaction, sent }: EndedContext): PromptEnd
   }
 }
 
-function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'> | null): PromptEnd {
+function decided(entry: HistoryEntry, applied: string, sent: Sent | null): PromptEnd {
   const matches =
     sent !== null &&
+    sent.won !== false &&
     ((sent.answer === 'allow' && entry.outcome === 'allowed') ||
       (sent.answer === 'deny' && entry.outcome === 'denied') ||
       (sent.answer === 'answers' && entry.outcome === 'answered'));
@@ -91,6 +93,9 @@ function decided(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'>
     };
   }
   if (entry.decided_by !== 'person' || !matches) return elsewhere(entry, applied, sent);
+  // Another place may have given the same answer: until the daemon says whose it was, it is nobody's.
+  if (sent.won === null)
+    return { ...decisionMark(entry), text: `${outcomeWords(entry)} ${applied}`, own: false };
   switch (entry.outcome) {
     case 'allowed': {
       const how = t(`end.own.${sent.scope ?? 'once'}`);
@@ -114,22 +119,24 @@ const decisionMark = (entry: HistoryEntry): { mark: Mark; label: string } =>
       ? { mark: mark('tick', 'ok'), label: t('end.allowed') }
       : { mark: mark('tick', 'ok'), label: t('end.answered') };
 
-/** Somebody else was first: Core, the terminal, another window. */
-function elsewhere(entry: HistoryEntry, applied: string, sent: Omit<Sending, 'at'> | null): PromptEnd {
-  const who = entry.decided_by === 'core' ? t('end.elsewhere.core') : t('end.elsewhere.person');
-  const what = t(
-    entry.outcome === 'allowed'
+const outcomeWords = ({ outcome }: HistoryEntry): string =>
+  t(
+    outcome === 'allowed'
       ? 'end.allowed.'
-      : entry.outcome === 'denied'
+      : outcome === 'denied'
         ? 'end.denied.'
-        : entry.outcome === 'answered'
+        : outcome === 'answered'
           ? 'end.answered.'
           : 'end.declined.',
   );
+
+/** Somebody else was first: Core, the terminal, another window. */
+function elsewhere(entry: HistoryEntry, applied: string, sent: Sent | null): PromptEnd {
+  const who = entry.decided_by === 'core' ? t('end.elsewhere.core') : t('end.elsewhere.person');
   return {
     mark: mark(entry.outcome === 'denied' ? 'xx' : entry.outcome === 'cancelled' ? 'minus' : 'tick'),
     label: t('end.elsewhere'),
-    text: `${who} ${what} ${applied}${sent === null ? '' : ` ${t('end.not_applied')}`}`,
+    text: `${who} ${outcomeWords(entry)} ${applied}${sent === null ? '' : ` ${t('end.not_applied')}`}`,
     own: false,
   };
 }

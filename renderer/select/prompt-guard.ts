@@ -22,6 +22,11 @@ export interface Sending {
   readonly withReason: boolean;
 }
 
+/** An answer that left this window. `won`: the daemon's word on it, null until there is one. */
+export interface Sent extends Omit<Sending, 'at'> {
+  readonly won: boolean | null;
+}
+
 export type GuardEvent =
   | { readonly type: 'appeared' | 'moved' | 'focus_in' | 'focus_out' | 'end_seen' | 'taken_back' }
   | { readonly type: 'sent'; readonly sending: Omit<Sending, 'at'> }

@@ -8,7 +8,7 @@ export interface ButtonProps {
   /** Class names beside `btn`: `sm`, `ghost`, `primary`, `choice`, `half`, `danger`, `icon`, `end`. */
   readonly kind?: string;
   readonly shortcut?: Shortcut;
-  /** For a button without words, and the tooltip of one with. */
+  /** Its name and tooltip: for a button without words, or one among many with the same words, which it then holds. */
   readonly label?: string;
   /** Why it cannot be pressed now. The button stays reachable and explains itself. */
   readonly blocked?: string | null;
@@ -43,7 +43,7 @@ export function Button({
           if (blocked === null) onPress();
         }}
         {...(words === '' ? {} : { title: words })}
-        {...(label === undefined || !kind.includes('icon') ? {} : { 'aria-label': label })}
+        {...(label === undefined ? {} : { 'aria-label': label })}
         {...(shortcut === undefined ? {} : { 'aria-keyshortcuts': ariaShortcut(shortcut, link.platform) })}
         {...(blocked === null ? {} : { 'aria-disabled': true, 'aria-describedby': why })}
         {...(pressed === undefined ? {} : { 'aria-pressed': pressed })}

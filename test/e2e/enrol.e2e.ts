@@ -60,7 +60,7 @@ test('an install command, pasted: shown, confirmed, bound, connected, rotated, r
     (JSON.parse(file) as { executor_token: string }).executor_token,
   );
 
-  await row.getByRole('button', { name: 'Remove…' }).click();
+  await row.getByRole('button', { name: /^Remove .*…$/ }).click();
   await window.getByRole('button', { name: 'Remove the binding' }).click();
   await expect(window.getByRole('listitem').filter({ hasText: 'my-handbook' })).toHaveCount(0);
 });

@@ -27,7 +27,7 @@ export function RemoveBinding({
   };
   return (
     <>
-      <Button kind={kind} onPress={() => setAsking('remove')}>
+      <Button kind={kind} label={t('remove.act_of', { name })} onPress={() => setAsking('remove')}>
         {t('remove.act')}
       </Button>
       {asking === 'remove' ? (

@@ -176,7 +176,7 @@ describe('a binding in Settings', () => {
 
   test('is rotated with the text of a new file, which is not kept in the page', async () => {
     const window = await settings();
-    await press('Rotate credential');
+    await press(/^Rotate credential of/);
     await type('Text of the new credential file', '{"executor_token":"canary-secret"}');
     await press('Replace it');
     expect(called(window, 'binding.rotate')).toEqual([
@@ -188,7 +188,7 @@ describe('a binding in Settings', () => {
 
   test('is removed after a question that says what stays', async () => {
     const window = await settings();
-    await press('Remove…');
+    await press(/^Remove .*…$/);
     expect(page()).toContain('The folder and the history stay.');
     expect(called(window, 'binding.remove')).toEqual([]);
     await press('Remove the binding');
@@ -198,7 +198,7 @@ describe('a binding in Settings', () => {
   test('is asked about once more where the store does not answer', async () => {
     const refuse = { 'binding.remove': { code: 'credential_store_unavailable', message: 'It is locked.' } };
     const window = await settings({ refuse });
-    await press('Remove…');
+    await press(/^Remove .*…$/);
     await press('Remove the binding');
     await press('Remove it all the same');
     expect(called(window, 'binding.remove')).toEqual([
@@ -211,7 +211,7 @@ describe('a binding in Settings', () => {
     ['credential_rejected', 'Parked: Core rejected the credential', 'Enrol again'],
     ['other_key_bound', 'Parked: another key is bound', null],
     ['incompatible_version', 'Parked: versions differ', null],
-    ['binding_retired', 'Parked: Core retired this binding', 'Remove…'],
+    ['binding_retired', 'Parked: Core retired this binding', /^Remove .*…$/],
   ] as const)('parked for %s has its own words and its own way out', async (reason_code, words, act_) => {
     const parked = connection({ state: 'parked', reason_code, reason: null });
     await renderWindow({ view: view({ bindings: [binding('site', { connection: parked })] }), hash: '#/' });

@@ -8,7 +8,7 @@ import {
 } from '../../../renderer/select/ended-prompts.ts';
 import { promptEnd, type EndedContext } from '../../../renderer/select/prompt-end.ts';
 import { clockSeconds } from '../../../renderer/select/time-words.ts';
-import type { HistoryEntry } from '../../../src/contract/view.ts';
+import type { HistoryEntry } from '../../../src/contract/history.ts';
 import { ago, ahead, now, prompts, view } from '../../support/renderer-fixture/samples.ts';
 
 const entry = (over: Partial<HistoryEntry>): HistoryEntry => ({
@@ -31,7 +31,7 @@ const sent = (
   answer: 'allow' | 'deny' | 'answers' | 'cancel',
   scope: 'once' | 'turn' | null = null,
   withReason = false,
-) => ({ answer, scope, withReason });
+) => ({ answer, scope, withReason, won: true });
 
 describe('how a prompt ended, in words', () => {
   test('an own answer names what was done and when it was applied', () => {
@@ -44,6 +44,18 @@ describe('how a prompt ended, in words', () => {
     expect(end({ kind: 'user_choice', outcome: 'answered' }, sent('answers')).text).toBe(
       `Answered. ${applied}`,
     );
+  });
+
+  test('another place was first with the same answer: it is not claimed, and until that is known nobody’s', () => {
+    expect(end({}, { ...sent('allow', 'once'), won: false })).toMatchObject({
+      text: `Already answered in another place. Allowed. ${applied} Your answer was not applied.`,
+      own: false,
+    });
+    expect(end({}, { ...sent('allow', 'once'), won: null })).toMatchObject({
+      text: `Allowed. ${applied}`,
+      own: false,
+    });
+    expect(end({ outcome: 'cancelled' }, { ...sent('cancel'), won: false }).own).toBe(false);
   });
 
   test('Core was first: the own answer is said not to be applied', () => {

@@ -15,7 +15,7 @@ test('folder work shows its step, how far it is and for how long; what passes in
   expect(rows[0]).toContain('Preparing: npm packages');
   expect(rows[0]).toContain('at work · 1:13');
   expect(rows[1]).toContain('18 MB of 52 MB');
-  await act(async () => void fireEvent.click(buttonNamed('Stop')));
+  await act(async () => void fireEvent.click(buttonNamed(/^Stop: /)));
   expect(window.calls.filter(({ name }) => name === 'transfer.stop')).toMatchObject([
     { request: { id: 't1' } },
   ]);
