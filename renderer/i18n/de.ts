@@ -184,6 +184,9 @@ export const de = {
   'conn.woke': 'Prüft nach dem Ruhezustand',
   'conn.woke.reason':
     'Der Rechner ist vor {span} aufgewacht. Noch nicht bekannt, ob Core diese App noch hört.',
+  'conn.network_changed': 'Prüft nach einem Netzwechsel',
+  'conn.network_changed.reason':
+    'Das Netz hat vor {span} gewechselt. Noch nicht bekannt, ob Core diese App noch hört.',
   'conn.flapping': 'In einer Minute 4-mal verloren',
   'conn.flapping.reason': 'Vielleicht benutzt ein anderes Programm dieselben Zugangsdaten.',
   'conn.suspended': 'Von Core ausgesetzt',

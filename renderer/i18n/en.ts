@@ -172,6 +172,9 @@ export const en = {
   'conn.settling.closing': 'Not connecting again until what was started has ended.',
   'conn.woke': 'Checking after sleep',
   'conn.woke.reason': 'The machine woke {span} ago. Not yet known whether Core still hears this app.',
+  'conn.network_changed': 'Checking after a change of network',
+  'conn.network_changed.reason':
+    'The network changed {span} ago. Not yet known whether Core still hears this app.',
   'conn.flapping': 'Lost 4 times within a minute',
   'conn.flapping.reason': 'Another program may use the same credential.',
   'conn.suspended': 'Suspended by Core',

@@ -39,7 +39,7 @@ export function connectionLine(binding: BindingView, context: ConnectionContext)
     case 'dialing':
       return connection.lost_at === null ? opening(binding, context) : tryingNow(connection, context);
     case 'serving':
-      return connection.reason_code === 'woke' ? woke(connection, context) : serving(binding, context);
+      return looksAgain(connection) ? checking(connection, context) : serving(binding, context);
     case 'settling':
       return {
         ...lost(connection, context, 'slash'),
@@ -125,13 +125,18 @@ function serving(binding: BindingView, { now }: ConnectionContext): ConnectionLi
   };
 }
 
-function woke(connection: ConnectionView, { now }: ConnectionContext): ConnectionLine {
+/** It is not yet known whether a connection outlived a sleep or a change of network. */
+const looksAgain = ({ reason_code: code }: ConnectionView): boolean =>
+  code === 'woke' || code === 'network_changed';
+
+function checking(connection: ConnectionView, { now }: ConnectionContext): ConnectionLine {
+  const why = connection.reason_code === 'network_changed' ? 'conn.network_changed' : 'conn.woke';
   return {
     mark: mark('ring', 'warn'),
     label: t('conn.label.checking'),
     note: t('conn.note.checking'),
-    state: t('conn.woke'),
-    reason: t('conn.woke.reason', { span: span(now - at(connection.since)) }),
+    state: t(why),
+    reason: t(`${why}.reason`, { span: span(now - at(connection.since)) }),
     action: null,
     rank: rank.checking,
   };
@@ -170,8 +175,8 @@ function nextTry(connection: ConnectionView, now: number): string | null {
 
 function waiting(connection: ConnectionView, context: ConnectionContext): ConnectionLine {
   const next = nextTry(connection, context.now);
-  if (connection.reason_code === 'woke')
-    return { ...woke(connection, context), note: next ?? t('conn.note.checking') };
+  if (looksAgain(connection))
+    return { ...checking(connection, context), note: next ?? t('conn.note.checking') };
   const base = {
     ...lost(connection, context, 'slash'),
     note: next ?? t('conn.note.lost'),

@@ -144,7 +144,7 @@ export class BoundRuntime {
       connection: connectionView({
         state: link.state,
         lastReceivedAt: link.lastReceivedAt,
-        checkingSince: link.checkingSince,
+        checking: link.checking,
         blockers: link.blockers.length,
         host: new URL(target.coreUrl).host,
       }),

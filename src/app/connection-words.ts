@@ -1,4 +1,5 @@
 import type { ConnectionReasonCode, ConnectionView } from '../contract/view.ts';
+import type { Look } from '../connection/link.ts';
 import type { ConnectionState } from '../connection/states.ts';
 import type { Failure } from '../observe/failure.ts';
 import { WIRE_VERSION } from '../protocol/version.ts';
@@ -79,11 +80,16 @@ function tlsSentence(code: string | null, host: string): string {
   }
 }
 
+const lookSentences: Readonly<Record<Look['why'], string>> = {
+  woke: 'The machine woke. Not yet known whether Core still hears this app.',
+  network_changed: 'The network changed. Not yet known whether Core still hears this app.',
+};
+
 /** The state of a link as the view shows it. */
 export function connectionView(options: {
   state: ConnectionState;
   lastReceivedAt: number | null;
-  checkingSince: number | null;
+  checking: Look | null;
   blockers: number;
   host: string | null;
 }): ConnectionView {
@@ -93,7 +99,7 @@ export function connectionView(options: {
   const reason = reasonOf(state, failure, options, host ?? 'Core');
   return {
     state: state.state,
-    since: new Date(state.since).toISOString(),
+    since: new Date(options.checking?.since ?? state.since).toISOString(),
     attempt: state.state === 'serving' || !('attempt' in state) ? 0 : state.attempt,
     next_attempt_at: state.state === 'waiting' ? iso(state.until) : null,
     last_received_at: iso(options.lastReceivedAt),
@@ -107,13 +113,12 @@ export function connectionView(options: {
 function reasonOf(
   state: ConnectionState,
   failure: Failure | null,
-  options: { checkingSince: number | null; blockers: number },
+  options: { checking: Look | null; blockers: number },
   host: string,
 ): { text: string; code: ConnectionReasonCode } | null {
   if (state.state === 'serving') {
-    return options.checkingSince === null
-      ? null
-      : { code: 'woke', text: 'The machine woke. Not yet known whether Core still hears this app.' };
+    const { checking } = options;
+    return checking && { code: checking.why, text: lookSentences[checking.why] };
   }
   if (state.state === 'settling' && options.blockers > 0) {
     const things = options.blockers === 1 ? '1 thing is' : `${options.blockers} things are`;

@@ -13,6 +13,8 @@ import { fault } from '../observe/errors.ts';
 import { Health } from '../observe/health.ts';
 import { Redactor } from '../observe/redact.ts';
 import { ProcessLedger } from '../ownership/process-ledger.ts';
+import type { Timer } from '../platform/clock.ts';
+import { systemAddresses, watchAddresses } from '../platform/addresses.ts';
 import { systemEnvironment } from '../platform/environment.ts';
 import { Network } from '../platform/network.ts';
 import { environmentProxy } from '../platform/proxy.ts';
@@ -38,6 +40,8 @@ import { enrolmentDeskOf, serveEnrolled } from './served-enrolments.ts';
 import { UpdateDesk } from './updates.ts';
 import { ViewPublisher } from './view-publisher.ts';
 
+/** Between two tries to write what a full disk refused. Milliseconds. */
+const historyRetryMs = 10_000;
 const keptHistory = 500;
 
 /**
@@ -65,6 +69,8 @@ export class Daemon {
   readonly #handlers: CommandHandlers;
   #history: HistoryEntry[] = [];
   #control: ControlServer | null = null;
+  #stopAddresses: () => void = () => undefined;
+  #historyRetry: Timer | null = null;
   #state: View['runtime']['state'] = 'starting';
   #paused = false;
   #looked = false;
@@ -96,10 +102,15 @@ export class Daemon {
       onChange: changed,
       onHistory: (entry) => this.remember(entry),
     });
-    this.#audit = new AuditLog(options.paths.audit, historySchema, (error) => {
-      options.logger.error('history.not_written', { error: error.name });
-      this.health.raise('history_not_kept', 'The history could not be written to disk.');
-    });
+    this.#audit = new AuditLog(
+      options.paths.audit,
+      historySchema,
+      (error) => {
+        options.logger.error('history.not_written', { error: error.name });
+        this.#historyNotKept();
+      },
+      () => this.health.clear('history_not_kept'),
+    );
     this.orphans = new Orphans({
       ledger,
       clock,
@@ -279,12 +290,14 @@ export class Daemon {
     this.#state = 'stopping';
     this.updates.close();
     this.publisher.changed();
+    this.#stopAddresses();
     await Promise.all([...this.bindings.values()].map((bound) => bound.link.stop()));
     for (const bound of this.bindings.values()) bound.link.dispose();
     await this.harnesses.close();
     await this.local?.close();
     await this.#control?.close();
     await this.#audit.flushed();
+    this.#historyRetry?.cancel();
     await this.#chosen.flushed().catch(() => undefined);
     await this.rules.flushed().catch(() => undefined);
     this.publisher.close();
@@ -309,12 +322,32 @@ export class Daemon {
       const folders = unreadable.join(', ');
       this.health.raise('binding_unreadable', `The receipt of a binding cannot be read: ${folders}.`);
     }
+    this.#stopAddresses = watchAddresses(options.clock, systemAddresses, () => this.#networkChanged());
     if (options.createLocalCore) this.local = await options.createLocalCore(this);
     this.#state = 'running';
     if (this.#needsCredentials()) this.#lookAtCredentials();
     options.logger.info('daemon.started', { version: options.version, bindings: this.bindings.size });
     noteAgents(this);
     this.publisher.changed();
+  }
+
+  /** Who waits tries at once, and who is connected is asked whether Core still hears it; this machine is always there. */
+  #networkChanged(): void {
+    this.options.logger.info('network.changed');
+    for (const bound of this.bindings.values()) if (!bound.target.local) bound.link.wake('network_changed');
+  }
+
+  /** What could not be written is kept and tried again, until the disk takes it. */
+  #historyNotKept(): void {
+    this.health.raise('history_not_kept', 'The history could not be written to disk.');
+    this.#historyRetry ??= this.options.clock.after(
+      historyRetryMs,
+      () => {
+        this.#historyRetry = null;
+        this.#audit.retry();
+      },
+      { background: true },
+    );
   }
 
   #harnessesChanged(): void {

@@ -66,6 +66,12 @@ const longOutage = 5 * 60_000;
 const firstResume = 30_000;
 const resumeAnswer = 30_000;
 
+/** What made it doubtful whether a connection still stands. */
+export interface Look {
+  readonly why: 'woke' | 'network_changed';
+  readonly since: number;
+}
+
 /**
  * One authenticated link to Core: the driver of `states.ts`. At most one socket and one router exist at a time, and
  * nothing dials while a router is unsettled.
@@ -84,7 +90,8 @@ export class Link {
   #router: ConnectionRouter | null = null;
   #lastReceivedAt: number | null = null;
   #blockers: readonly string[] = [];
-  #wokeAt: number | null = null;
+  /** Why a look was due last, and since when. */
+  #look: Look | null = null;
   #stopped: (() => void)[] = [];
 
   constructor(options: LinkOptions) {
@@ -104,9 +111,9 @@ export class Link {
   get blockers(): readonly string[] {
     return this.#blockers;
   }
-  /** Set while it is not yet known whether the connection survived a sleep. */
-  get checkingSince(): number | null {
-    return this.#serving?.checking ? this.#wokeAt : null;
+  /** Set while it is not yet known whether the connection survived what happened. */
+  get checking(): Look | null {
+    return this.#serving?.checking ? this.#look : null;
   }
 
   start(): void {
@@ -120,8 +127,8 @@ export class Link {
   }
 
   /** The machine woke or the network changed. */
-  wake(): void {
-    this.#wokeAt = this.#o.clock.now();
+  wake(why: Look['why'] = 'woke'): void {
+    this.#look = { why, since: this.#o.clock.now() };
     switch (this.#state.state) {
       case 'serving':
         this.#serving?.check();

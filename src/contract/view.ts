@@ -64,6 +64,7 @@ export const connectionReasonCodes = [
   'credential_missing',
   'cleanup_unconfirmed',
   'woke',
+  'network_changed',
   'suspended_by_core',
   'stopped_by_person',
   'workspace_unusable',
@@ -71,6 +72,7 @@ export const connectionReasonCodes = [
 
 export const connectionSchema = z.object({
   state: z.enum(connectionStates),
+  /** Of the state; while it is looked whether a connection still stands (`woke`, `network_changed`), of that. */
   since: time,
   /** 0 while serving; the number of the attempt under way or next otherwise. */
   attempt: z.number().int().min(0),

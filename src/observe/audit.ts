@@ -6,20 +6,30 @@ export const auditLimits = { kept: 2_000, fileBytes: 8 * 1024 * 1024 } as const;
 
 /**
  * The history of decisions and ended Turns: append-only lines, each written before the next. A line that does not
- * parse is skipped and counted, never removed. One older file is kept when the current one is full.
+ * parse is skipped and counted, never removed. One older file is kept when the current one is full. What the disk
+ * refuses waits, as many lines as are kept, and is written with the next line or at `retry`.
  */
 export class AuditLog<S extends z.ZodType> {
   readonly #path: string;
   readonly #schema: S;
   readonly #onFailure: (error: Error) => void;
+  readonly #onWritten: () => void;
   #writing: Promise<void> = Promise.resolve();
+  #waiting: string[] = [];
   /** The last write failed and may have left the beginning of a line. */
   #torn = false;
 
-  constructor(path: string, schema: S, onFailure: (error: Error) => void) {
+  /** `onWritten` follows an `onFailure` once nothing waits any more. */
+  constructor(
+    path: string,
+    schema: S,
+    onFailure: (error: Error) => void,
+    onWritten: () => void = () => undefined,
+  ) {
     this.#path = path;
     this.#schema = schema;
     this.#onFailure = onFailure;
+    this.#onWritten = onWritten;
   }
 
   /** The most recent entries, oldest first. */
@@ -41,9 +51,25 @@ export class AuditLog<S extends z.ZodType> {
   }
 
   append(entry: z.input<S>): void {
-    const line = `${JSON.stringify(entry)}\n`;
-    this.#writing = this.#writing.then(async () => {
-      try {
+    this.#waiting.push(`${JSON.stringify(entry)}\n`);
+    if (this.#waiting.length > auditLimits.kept) this.#waiting.shift();
+    this.retry();
+  }
+
+  /** Writes what waits. */
+  retry(): void {
+    this.#writing = this.#writing.then(() => this.#write());
+  }
+
+  /** Resolves when every line was tried. */
+  flushed(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const failedBefore = this.#torn;
+    try {
+      for (let line = this.#waiting[0]; line !== undefined; line = this.#waiting[0]) {
         const size = await stat(this.#path).then(
           (found) => found.size,
           () => 0,
@@ -52,14 +78,13 @@ export class AuditLog<S extends z.ZodType> {
         // What is left of a torn line stays one line, and does not swallow this one.
         await appendFile(this.#path, this.#torn ? `\n${line}` : line, { mode: 0o600 });
         this.#torn = false;
-      } catch (error) {
-        this.#torn = true;
-        this.#onFailure(asError(error));
+        // The oldest may have been dropped meanwhile.
+        if (this.#waiting[0] === line) this.#waiting.shift();
       }
-    });
-  }
-
-  flushed(): Promise<void> {
-    return this.#writing;
+      if (failedBefore) this.#onWritten();
+    } catch (error) {
+      this.#torn = true;
+      this.#onFailure(asError(error));
+    }
   }
 }
