@@ -5,12 +5,16 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ensureBuilt } from './bundle.mjs';
+import { notarisation } from './notarisation.mjs';
 
 const root = resolve(new URL('.', import.meta.url).pathname, '..');
 const args = process.argv.slice(2);
 const platform = { linux: '--linux', darwin: '--mac', win32: '--win' }[process.platform] ?? '--linux';
 const targets = args.includes('--installers') ? args.filter((arg) => !arg.startsWith('-')) : ['dir'];
 const rest = args.filter((arg) => arg !== '--installers' && arg.startsWith('-'));
+
+// Before any work: a set of credentials that is not complete is told at once.
+const mac = process.platform === 'darwin' ? [`-c.mac.notarize=${wantsNotary()}`] : [];
 
 await ensureBuilt();
 
@@ -37,7 +41,26 @@ if (override && process.platform === 'linux') {
 const builder = join(root, 'node_modules', '.bin', 'electron-builder');
 const result = spawnSync(
   builder,
-  [platform, ...targets, '--publish', 'never', '--config', 'build/electron-builder.yml', ...dist, ...rest],
+  [
+    platform,
+    ...targets,
+    '--publish',
+    'never',
+    '--config',
+    'build/electron-builder.yml',
+    ...mac,
+    ...dist,
+    ...rest,
+  ],
   { cwd: root, env: { ...tools, ...process.env }, stdio: 'inherit', shell: process.platform === 'win32' },
 );
 process.exit(result.status ?? 1);
+
+function wantsNotary() {
+  try {
+    return notarisation(process.env);
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
