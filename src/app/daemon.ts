@@ -41,7 +41,7 @@ import { UpdateDesk } from './updates.ts';
 import { ViewPublisher } from './view-publisher.ts';
 
 /** Between two tries to write what a full disk refused. Milliseconds. */
-const historyRetryMs = 10_000;
+const historyRetryMs = 5_000;
 const keptHistory = 500;
 
 /**

@@ -1,4 +1,4 @@
-import { rename, unlink } from 'node:fs/promises';
+import { mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeLogger } from 'electron-log';
 import type { Clock, Timer } from '../platform/clock.ts';
@@ -76,6 +76,8 @@ class FileSink {
     this.#timer = null;
     try {
       const { default: log } = await import('electron-log/node');
+      // For its owner alone: what writes the log would make it for everybody.
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       this.#log = openLog(log, this.#folder);
       for (const line of this.#waiting.splice(0)) this.#log.info(line);
     } catch {
