@@ -55,8 +55,17 @@ export function zeroOf(schema: z.ZodType): unknown {
   return undefined;
 }
 
-function member<W extends z.ZodType>(presence: Presence, inner: z.ZodType, wrapped: W): W {
+/** One schema for each presence of each inner schema: the families have hundreds of members of a dozen kinds. */
+const wraps = new WeakMap<z.ZodType, Map<Presence, z.ZodType>>();
+
+function member<W extends z.ZodType>(presence: Presence, inner: z.ZodType, wrap: () => W): W {
+  const made = wraps.get(inner) ?? new Map<Presence, z.ZodType>();
+  const known = made.get(presence);
+  // One presence wraps in one way, so what it made of this schema before has this type.
+  if (known) return known as W;
+  const wrapped = wrap();
   members.set(wrapped, { presence, inner });
+  wraps.set(inner, made.set(presence, wrapped));
   return wrapped;
 }
 
@@ -65,29 +74,25 @@ const orZero = <S extends z.ZodType>(schema: S) =>
 const orUndefined = <S extends z.ZodType>(schema: S) =>
   z.optional(z.nullable(schema).transform((value): z.output<S> | undefined => value ?? undefined));
 
-export const required = <S extends z.ZodType>(schema: S) => member('required', schema, z.nonoptional(schema));
-export const expected = <S extends z.ZodType>(schema: S) => member('expected', schema, orZero(schema));
-export const written = <S extends z.ZodType>(schema: S) => member('written', schema, orZero(schema));
+export const required = <S extends z.ZodType>(schema: S) =>
+  member('required', schema, () => z.nonoptional(schema));
+export const expected = <S extends z.ZodType>(schema: S) => member('expected', schema, () => orZero(schema));
+export const written = <S extends z.ZodType>(schema: S) => member('written', schema, () => orZero(schema));
 export const nullable = <S extends z.ZodType>(schema: S) =>
-  member(
-    'nullable',
-    schema,
-    z.nullish(schema).transform((value): z.output<S> | null => value ?? null),
-  );
-export const optional = <S extends z.ZodType>(schema: S) => member('optional', schema, orUndefined(schema));
-export const given = <S extends z.ZodType>(schema: S) => member('given', schema, orUndefined(schema));
+  member('nullable', schema, () => z.nullish(schema).transform((value): z.output<S> | null => value ?? null));
+export const optional = <S extends z.ZodType>(schema: S) =>
+  member('optional', schema, () => orUndefined(schema));
+export const given = <S extends z.ZodType>(schema: S) => member('given', schema, () => orUndefined(schema));
 
 /** Left out when not given; null and every other value reach the reader as they came, so that a rule can refuse them. */
-export const verbatim = () => member('given', anyJson, z.unknown().optional());
+export const verbatim = () => asItCame;
 
 /** `optional` for a closed set: the empty text is the zero value and reads as not given. */
 export const optionalOneOf = <const T extends readonly [string, ...string[]]>(values: T) => {
   const known: ReadonlySet<string> = new Set(values);
   const isKnown = (value: string): value is T[number] => known.has(value);
   const inner = z.enum(values);
-  return member(
-    'optional',
-    inner,
+  return member('optional', inner, () =>
     z.optional(
       z
         .nullable(text)
@@ -131,6 +136,9 @@ zeros.set(jsonObject, () => ({}));
 /** Any JSON value, passed on as it came. */
 export const anyJson = z.unknown();
 zeros.set(anyJson, () => null);
+
+const asItCame = z.unknown().optional();
+members.set(asItCame, { presence: 'given', inner: anyJson });
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

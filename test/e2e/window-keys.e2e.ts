@@ -134,7 +134,7 @@ test('settings: the tabs, a rule is removed, a switch, the language', async () =
   await tabTo(page.getByRole('tab', { name: 'Bindings' }));
   await press('ArrowRight', 'ArrowRight');
   await expect(page.getByRole('tab', { name: 'Rules' })).toBeFocused();
-  await tabTo(button('Remove').first());
+  await tabTo(button(/^Remove the rule for/).first());
   await press('Enter');
   await expect.poll(() => calls('rule.remove')).toHaveLength(1);
   await tabTo(page.getByRole('tab', { name: 'Rules' }), 'Shift+Tab');

@@ -137,7 +137,11 @@ const steps = {
   },
   'settings-remove': {
     scenario: 'settings',
-    run: (page) => page.getByRole('button', { name: /^Remove .*…$/ }).first().click(),
+    run: (page) =>
+      page
+        .getByRole('button', { name: /^Remove .*…$/ })
+        .first()
+        .click(),
   },
   toast: { scenario: 'home', run: (page) => page.getByRole('button', { name: 'Try again' }).click() },
 };
