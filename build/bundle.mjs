@@ -1,32 +1,16 @@
 // Builds dist/: main, preload, the window, the command line, and the published schema of the view.
-import { cp, mkdir, readFile, rm, writeFile, chmod } from 'node:fs/promises';
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { execFileSync } from 'node:child_process';
 import { build } from 'esbuild';
-import { bundleRenderer, withoutZodLocales } from './bundle-renderer.mjs';
+import { bundleCli, nodeBuild, root } from './bundle-cli.mjs';
+import { bundleRenderer } from './bundle-renderer.mjs';
 
-const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const out = join(root, 'dist');
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-
-// Native modules stay outside; everything else is inside, so that nothing is resolved when the app runs.
-const external = ['electron', 'keytar', '@napi-rs/keyring', 'bufferutil', 'utf-8-validate'];
-const common = {
-  absWorkingDir: root,
-  bundle: true,
-  platform: 'node',
-  legalComments: 'none',
-  logLevel: 'warning',
-  external,
-  plugins: [withoutZodLocales],
-  // Names stay, for the traces of errors; what is only layout is compiled at every start.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  define: { AGENT_RUNTIME_VERSION: JSON.stringify(version) },
-};
+const common = await nodeBuild();
 
 /** CommonJS: the oldest Electron that the tests run has no ES module main. */
 const commonjs = {
@@ -38,8 +22,9 @@ const commonjs = {
 };
 
 export async function buildAll({ dev = false } = {}) {
-  await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
+  for (const name of await readdir(out))
+    if (name !== 'cli') await rm(join(out, name), { recursive: true, force: true });
   await Promise.all([
     build({ ...commonjs, entryPoints: ['electron/main.ts'], outfile: 'dist/main.cjs', sourcemap: dev }),
     build({
@@ -49,26 +34,12 @@ export async function buildAll({ dev = false } = {}) {
       entryPoints: ['electron/preload.ts'],
       outfile: 'dist/preload.cjs',
     }),
-    build({
-      ...common,
-      format: 'esm',
-      target: 'node20',
-      // In pieces beside one another, so that a command reads what it needs and no more.
-      splitting: true,
-      entryPoints: { cli: 'src/cli/entry.ts' },
-      outdir: 'dist',
-      chunkNames: 'cli-[name]-[hash]',
-      sourcemap: dev,
-      banner: {
-        js: "import { createRequire as __createRequire } from 'node:module';\nimport { fileURLToPath as __toPath } from 'node:url';\nimport { dirname as __dirnameOf } from 'node:path';\nconst require = __createRequire(import.meta.url);\nconst __filename = __toPath(import.meta.url);\nconst __dirname = __dirnameOf(__filename);",
-      },
-    }),
+    bundleCli({ common, out, dev }),
     bundleRenderer({ outdir: join(out, 'renderer'), dev }),
     cp(join(root, 'build', 'icons'), join(out, 'icons'), { recursive: true }),
     // The wire scenarios travel with the command that replays them.
     cp(join(root, 'test', 'scenarios'), join(out, 'scenarios'), { recursive: true }),
   ]);
-  await chmod(join(out, 'cli.js'), 0o755);
   await writeViewSchema();
   await writeFile(join(out, '.stamp'), await sourceStamp());
 }
