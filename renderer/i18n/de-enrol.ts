@@ -163,7 +163,7 @@ export const deEnrol = {
   'remove.act_of': '{name} entfernen…',
   'remove.title': '{name} entfernen?',
   'remove.text':
-    'Beendet die Verbindung und ihre offenen Turns und löscht ihre Zugangsdaten hier. Ordner und Verlauf bleiben. Core behält den Schlüssel: Für eine neue Bindung muss der Betreiber jenes Core ihn erneuern.',
+    'Beendet die Verbindung und ihre offenen Turns und löscht ihre Zugangsdaten und ihre Regeln hier. Ordner und Verlauf bleiben. Core behält den Schlüssel: Für eine neue Bindung muss der Betreiber jenes Core ihn erneuern.',
   'remove.go': 'Bindung entfernen',
   'remove.store_title': 'Die Zugangsdaten konnten nicht gelöscht werden',
   'remove.store_text':

@@ -155,7 +155,7 @@ export const enEnrol = {
   'remove.act_of': 'Remove {name}…',
   'remove.title': 'Remove {name}?',
   'remove.text':
-    'Ends its connection and its open Turns, and deletes its credential here. The folder and the history stay. Core keeps the key: binding it again takes a rotated key from whoever runs that Core.',
+    'Ends its connection and its open Turns, and deletes its credential and its rules here. The folder and the history stay. Core keeps the key: binding it again takes a rotated key from whoever runs that Core.',
   'remove.go': 'Remove the binding',
   'remove.store_title': 'The credential could not be deleted',
   'remove.store_text':

@@ -1,5 +1,7 @@
 import { readProtectedFile } from '../enrol/credential-file.ts';
 import { Receipts } from '../enrol/receipt.ts';
+import { historySchema } from '../contract/history.ts';
+import { AuditLog } from '../observe/audit.ts';
 import { createFileLogger } from '../observe/log-sink.ts';
 import type { LogLevel } from '../observe/logger.ts';
 import { Redactor } from '../observe/redact.ts';
@@ -10,6 +12,7 @@ import { InstanceLock } from '../store/instance-lock.ts';
 import type { StatePaths } from '../store/paths.ts';
 import { CredentialDesk } from './credentials.ts';
 import { EnrolmentDesk } from './enrolments.ts';
+import { SavedRules } from './saved-rules.ts';
 
 /**
  * Runs `use` with the enrolments of a state folder that no Runtime serves now. The lock is held meanwhile, so that none
@@ -41,6 +44,19 @@ export async function withEnrolments<T>(
       register: (secret) => redactor.register(secret),
       serve: () => false,
       unserve: () => Promise.resolve(),
+      forgetRules: async (environmentId) => {
+        const history = new AuditLog(paths.audit, historySchema, ({ name: error }) =>
+          logger.error('history.not_written', { error }),
+        );
+        const rules = await SavedRules.open({
+          ...{ path: paths.rules, clock, random, logger },
+          onChange: () => undefined,
+          onHistory: (entry) => history.append(entry),
+          bindingOf: () => null,
+        });
+        rules.removeOf(environmentId);
+        await Promise.all([rules.flushed(), history.flushed()]);
+      },
       restart: () => Promise.resolve(),
       onChange: () => undefined,
     });

@@ -37,6 +37,8 @@ export interface EnrolmentDeskPorts {
   serve(receipt: BindingReceipt): boolean;
   /** Ends its connection; resolves when all it owned has settled. */
   unserve(name: string): Promise<void>;
+  /** Ends the rules that a person made for this binding. */
+  forgetRules(environmentId: string): Promise<void>;
   /** Connects anew with the secret as it is stored now. */
   restart(name: string): Promise<void>;
   onChange(): void;
@@ -167,6 +169,7 @@ export class EnrolmentDesk {
     await receipts.retire(environmentId, clock.now());
     logger.info('binding.removed', { binding: name });
     await this.#ports.unserve(name);
+    await this.#ports.forgetRules(environmentId);
   }
 
   #resolved(source: Exclude<EnrolmentSource, { kind: 'credential' }>): PastedSource {

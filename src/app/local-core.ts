@@ -86,14 +86,14 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
 
   core.subscribe((event) => {
     if (event.kind === 'storage_failed') noteStorage(daemon);
-    if (event.kind === 'turn') noteUnseenEnd(daemon, core.turn(event.runId));
+    if (event.kind === 'turn') noteUnseenEnd(daemon, core, core.turn(event.runId));
     daemon.publisher.changed();
   });
   // What the last run left open is told once: a start whose end nobody saw is unknown, and what still waited is not
   // started behind the person's back.
   for (const turn of core.turns()) {
     if (turn.state === 'queued') core.cancel(turn.runId);
-    else if (turn.endedAt !== null && turn.endedAt >= openedAt) noteUnseenEnd(daemon, turn);
+    else if (turn.endedAt !== null && turn.endedAt >= openedAt) noteUnseenEnd(daemon, core, turn);
   }
   spare = await prepareSpare(preferredKind(daemon, null)).catch(() => {
     noteStorage(daemon);
@@ -317,19 +317,22 @@ function queuedView(turn: TurnRecord, core: LocalCore): TurnView {
 }
 
 function summaryOf(turn: TurnRecord, core: LocalCore): CommandAnswer<'turn.list'>['turns'][number] {
-  const session = core.sessions().find((known) => known.sessionId === turn.sessionId);
   return {
     run_id: turn.runId,
     session_id: turn.sessionId,
-    harness: session?.harness ?? '',
+    harness: harnessOf(turn, core) ?? '',
     state: turn.state === 'preparing' ? 'starting' : turn.state,
     started_at: new Date(turn.startedAt ?? turn.createdAt).toISOString(),
     outcome: turn.outcome,
   };
 }
 
+function harnessOf({ sessionId }: TurnRecord, core: LocalCore): string | null {
+  return core.sessions().find((known) => known.sessionId === sessionId)?.harness ?? null;
+}
+
 /** A Turn that ended before the Runtime ever saw its start still has an end to tell. */
-function noteUnseenEnd(daemon: Daemon, turn: TurnRecord | undefined): void {
+function noteUnseenEnd(daemon: Daemon, core: LocalCore, turn: TurnRecord | undefined): void {
   if (!turn || turn.state !== 'ended' || turn.outcome === null || daemon.projection.turn(turn.runId)) return;
   if (daemon.history().some((entry) => entry.id === turn.runId)) return;
   daemon.remember({
@@ -337,7 +340,7 @@ function noteUnseenEnd(daemon: Daemon, turn: TurnRecord | undefined): void {
     id: turn.runId,
     run_id: turn.runId,
     binding: bindingName,
-    harness: null,
+    harness: harnessOf(turn, core),
     title: titleOf(turn.prompt),
     at: new Date(daemon.options.clock.now()).toISOString(),
     outcome: turn.outcome,

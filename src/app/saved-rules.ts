@@ -101,6 +101,11 @@ export class SavedRules {
     return all.length;
   }
 
+  /** Those of a binding that is gone: one that takes its name or its folder later is asked anew. */
+  removeOf(owner: string): void {
+    for (const rule of this.book.all) if (rule.owner === owner) this.remove(rule.id);
+  }
+
   flushed(): Promise<void> {
     return this.#document.flushed();
   }

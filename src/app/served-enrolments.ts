@@ -38,6 +38,10 @@ export function enrolmentDeskOf(daemon: Daemon): EnrolmentDesk {
       return true;
     },
     unserve: (name) => daemon.unserve(name),
+    forgetRules: (environmentId) => {
+      daemon.rules.removeOf(environmentId);
+      return daemon.rules.flushed();
+    },
     restart: async (name) => {
       const bound = daemon.bindings.get(name);
       if (bound) await daemon.reconnect(bound);

@@ -23,7 +23,7 @@ Core keeps the key of the Environment: binding it again takes a rotated key from
     });
     context.output.document(
       { binding: name, removed: true },
-      () => `Removed ${name}. Its folder and its history stay.`,
+      () => `Removed ${name} with its rules. Its folder and its history stay.`,
     );
     return exitCodes.done;
   },

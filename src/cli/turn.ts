@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { FrontEnd } from '../contract/commands.ts';
 import type { View } from '../contract/view.ts';
 import { rejected } from '../observe/errors.ts';
@@ -97,7 +98,7 @@ async function start(context: CommandContext, client: FrontEnd, prompt: string):
   if (parsed.flag('detach')) return exitCodes.done;
   const outcome = await followTurn(client, begun.run_id, {
     text: (text) => output.line({ delta: text }, plain(text)),
-    view: (view) => announcePrompts(view, begun.run_id, (text) => output.message(text)),
+    view: (view) => announcePrompts(view, begun.run_id, parsed.stateDir, (text) => output.message(text)),
   });
   output.line({ outcome }, '\n');
   if (!output.json && outcome !== 'completed') output.message(`The Turn is ${outcome}.`);
@@ -106,14 +107,26 @@ async function start(context: CommandContext, client: FrontEnd, prompt: string):
 
 const announced = new Set<string>();
 
-function announcePrompts(view: View, runId: string, say: (text: string) => void): void {
+function announcePrompts(
+  view: View,
+  runId: string,
+  stateDir: string | undefined,
+  say: (text: string) => void,
+): void {
+  // As it can be typed in another terminal.
+  const where = stateDir === undefined ? '' : ` --state-dir ${typed(resolve(stateDir))}`;
   for (const prompt of view.interactions) {
     if (prompt.run_id !== runId || announced.has(prompt.id)) continue;
     announced.add(prompt.id);
     say(
-      `\nWaits for an answer: ${[prompt.title, ...wholeInput(prompt)].map(plain).join('\n  ')}\n  agent-runtime answer ${prompt.id} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`,
+      `\nWaits for an answer: ${[prompt.title, ...wholeInput(prompt)].map(plain).join('\n  ')}\n  agent-runtime answer ${prompt.id}${where} ${prompt.kind === 'permission' ? '--allow | --deny' : "--answers '{...}' | --cancel"}`,
     );
   }
+}
+
+/** One word of a shell. */
+function typed(path: string): string {
+  return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Reads the journal from a cursor as the view announces more, to the Turn's end. Returns its outcome. */

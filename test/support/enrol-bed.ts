@@ -116,6 +116,7 @@ export class EnrolBed {
   readonly served: BindingReceipt[] = [];
   readonly restarted: string[] = [];
   readonly unserved: string[] = [];
+  readonly forgotten: string[] = [];
   readonly log: string[] = [];
   /** Whether a Runtime takes what is bound. */
   serving = false;
@@ -152,6 +153,7 @@ export class EnrolBed {
         return this.serving;
       },
       unserve: (name) => Promise.resolve(void this.unserved.push(name)),
+      forgetRules: (id) => Promise.resolve(void this.forgotten.push(id)),
       restart: (name) => Promise.resolve(void this.restarted.push(name)),
       onChange: () => undefined,
     });

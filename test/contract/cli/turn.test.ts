@@ -91,7 +91,12 @@ test('a cancelled Turn ends as cancelled, its prompt is withdrawn, and exit code
   const asked = await viewWhere(client, ({ interactions }) => interactions.length === 1);
   const runId = asked.turns[0]?.run_id ?? '';
   expect((await machine.run('turn', 'cancel', runId)).code).toBe(0);
-  expect((await turn.ended).code).toBe(1);
+  const { code, stderr } = await turn.ended;
+  expect(code).toBe(1);
+  // The hint works in another terminal as it stands.
+  expect(stderr).toContain(
+    `agent-runtime answer ${asked.interactions[0]?.id} --state-dir ${machine.stateDir} --answers`,
+  );
   const { history } = await client.call('view.get', {});
   expect(history.map((entry) => [entry.kind, entry.outcome])).toEqual([
     ['user_choice', 'withdrawn'],
@@ -147,9 +152,10 @@ test('a Turn that still waited when the app was killed is told as not started, a
   await first.ended;
   const again = await serving();
   const { history } = await again.client.call('view.get', {});
-  expect(history.filter((entry) => entry.kind === 'turn').map((entry) => [entry.id, entry.outcome])).toEqual([
-    [begun.run_id, 'unknown'],
-    [second.run_id, 'cancelled'],
+  const turns = history.filter((entry) => entry.kind === 'turn');
+  expect(turns.map(({ id, outcome, harness }) => [id, outcome, harness])).toEqual([
+    [begun.run_id, 'unknown', 'demo'],
+    [second.run_id, 'cancelled', 'demo'],
   ]);
   again.client.close();
   again.child.kill('SIGINT');

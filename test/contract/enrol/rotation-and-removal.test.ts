@@ -76,6 +76,7 @@ describe('removing a binding', () => {
   test('ends it and its secret; folder, history and the old receipt stay', async () => {
     await bed.desk.remove('project', false);
     expect(bed.unserved).toEqual(['project']);
+    expect(bed.forgotten).toEqual([environmentId]);
     expect(bed.keychain.secrets.size).toBe(0);
     expect((await bed.receipts.list()).receipts).toEqual([]);
     expect(await readFile(join(bed.workspace, 'kept.txt'), 'utf8')).toBe('kept');
@@ -108,6 +109,7 @@ describe('removing a binding', () => {
     });
     expect((await bed.receipts.list()).receipts).toHaveLength(1);
     expect(bed.unserved).toEqual([]);
+    expect(bed.forgotten).toEqual([]);
     await bed.desk.remove('project', true);
     expect((await bed.receipts.list()).receipts).toEqual([]);
   });
