@@ -4,6 +4,9 @@ import { DesktopSession } from '../support/desktop-session.ts';
 import { DesktopBed, stubbornSleep, until } from './app.ts';
 import { running, stuck } from './stuck-command.ts';
 
+/** No code of any Core. */
+const grant = 'no-grant-0123456789abcdef.signature';
+
 async function waitForPrompt(bed: DesktopBed): Promise<string> {
   return until(async () => (await bed.view()).interactions[0]?.id ?? null, 'a prompt');
 }
@@ -23,6 +26,46 @@ test('closing the window keeps the Runtime, and a second start brings it back', 
   } finally {
     await bed.close();
     await desktop.close();
+  }
+});
+
+test('a second start hands its link to the first, brings its window back and ends with 0; a window off every display comes back', async () => {
+  const bed = await DesktopBed.open();
+  try {
+    const shown = (): Promise<boolean> =>
+      bed.app.evaluate(({ BrowserWindow }) => {
+        const [window, ...more] = BrowserWindow.getAllWindows();
+        return more.length === 0 && window?.isVisible() === true && !window.isMinimized();
+      });
+    await bed.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.hide());
+    await expect.poll(shown).toBe(false);
+    const link = `agent-runtime://enroll?endpoint=${encodeURIComponent('https://core.example.com/api/v1/agent-daemon/installation')}&grant=${grant}`;
+    // Any other end than 0 throws.
+    execFileSync(bed.process.spawnfile, ['--no-sandbox', `--state-dir=${bed.stateDir}`, link], {
+      stdio: 'ignore',
+    });
+    await expect.poll(shown).toBe(true);
+    await expect(bed.window.getByRole('button', { name: 'Read the invitation' })).toBeVisible();
+    const view = await bed.view();
+    expect(view.invited).toEqual({ host: 'core.example.com' });
+    expect(view.bindings).toHaveLength(1);
+    expect(bed.process.exitCode).toBeNull();
+
+    // The display it lay on is gone.
+    const onDisplay = (): Promise<boolean> =>
+      bed.app.evaluate(({ BrowserWindow, screen }) => {
+        const bounds = BrowserWindow.getAllWindows()[0]?.getBounds();
+        const area = screen.getPrimaryDisplay().workArea;
+        return bounds !== undefined && bounds.x < area.width - 100 && bounds.y < area.height - 100;
+      });
+    await bed.app.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows()[0]?.setPosition(5_000, 4_000),
+    );
+    await expect.poll(onDisplay).toBe(false);
+    await bed.app.evaluate(({ screen }) => void screen.emit('display-removed', {}, {}));
+    await expect.poll(onDisplay).toBe(true);
+  } finally {
+    await bed.close();
   }
 });
 

@@ -59,6 +59,11 @@ test('it says the kind and the binding alone, opens its prompt, denies, and is t
   bed.window = await opened;
   await expect(bed.window.getByRole('button', { name: 'Allow once' })).toBeVisible();
   await expect(bed.window.getByText('touch secret-two.txt').first()).toBeVisible();
+  // The window was made for it: Home was no step on the way.
+  expect(await bed.window.evaluate(() => [history.length, location.hash])).toEqual([
+    1,
+    `#/prompt/${waiting}`,
+  ]);
   expect((await bed.view()).interactions.map(({ id }) => id)).toEqual([waiting]);
 
   // Decided elsewhere: what is shown of it goes away.

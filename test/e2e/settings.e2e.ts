@@ -70,6 +70,16 @@ test('a machine that wakes asks its connections at once, and one that goes down 
     await bed.app.evaluate(({ powerMonitor }) => void powerMonitor.emit('resume'));
     await expect.poll(heard, { timeout: 4_000 }).not.toBe(before);
     expect(await asked()).toEqual([]);
+    // And work is taken again: a new Turn comes to its question, beside the one that slept and still runs.
+    const begun = await bed.cli('turn', 'start', '--detach', '--harness', 'demo', 'Show me', '--json');
+    expect(begun.code).toBe(0);
+    const { run_id: fresh } = JSON.parse(begun.stdout) as { run_id: string };
+    const question = await until(
+      async () => (await bed.view()).interactions.find((open) => open.run_id === fresh)?.id ?? null,
+      'the question of a Turn that began after the sleep',
+    );
+    expect((await bed.cli('answer', question, '--cancel')).code).toBe(0);
+    expect(running('sleep 1000')).toBe(true);
 
     const { process: app } = bed;
     const gone = new Promise<number | null>((done) => app.once('exit', (code) => done(code)));
