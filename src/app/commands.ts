@@ -8,7 +8,7 @@ import type { CommandHandlers } from './command-gate.ts';
 import type { Daemon } from './daemon.ts';
 import type { runDoctor } from './doctor.ts';
 import { hasProxyPassword, keepProxyPassword } from './network-settings.ts';
-import { usageView } from './projection.ts';
+import { usageView } from './turn-record.ts';
 
 const done: CommandAnswer<'runtime.pause'> = {};
 

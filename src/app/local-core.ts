@@ -7,7 +7,7 @@ import { fault, rejected } from '../observe/errors.ts';
 import { codeOf, writeAtomic } from '../store/atomic-file.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { Daemon } from './daemon.ts';
-import { titleOf, usageView } from './projection.ts';
+import { titleOf, usageView } from './turn-record.ts';
 
 /** Connections of Sessions kept open at the same time. An idle one past this is closed, the least recently used first. */
 const openSessions = 8;

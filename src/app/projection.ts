@@ -1,53 +1,14 @@
-import type {
-  Evidence,
-  InteractionView,
-  CleanupView,
-  TransferView,
-  TurnView,
-  UsageView,
-} from '../contract/view.ts';
+import type { CleanupView, InteractionView, TransferView, TurnView } from '../contract/view.ts';
 import type { HistoryEntry } from '../contract/history.ts';
-import type { NativeSubject } from '../harness/adapter.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { MessageInput } from '../protocol/message-input.ts';
-import type { UsagePayload } from '../protocol/run-output.ts';
-import { coverageOf } from '../runtime/rule-book.ts';
 import type { RuntimeFact } from '../runtime/facts.ts';
-import { Journal } from './journal.ts';
+import { interactionView } from './interaction-view.ts';
+import { beginTurn, takeOutput, textOf, turnView, type BindingOf, type TurnRecord } from './turn-record.ts';
 
 /** Ended Turns whose journal stays readable: so many, and in the unit of `journalLimits.weight`. */
 const kept = { turns: 30, weight: 48 * 1024 * 1024 } as const;
+/** Facts of a Turn that it shows. */
 const evidenceKept = 200;
-/** Calls without an end that are told apart, to say whether a tool runs. */
-const openToolsKnown = 1_000;
-
-export interface TurnRecord {
-  readonly runId: string;
-  readonly binding: string;
-  readonly local: boolean;
-  readonly sessionId: string;
-  readonly harness: string;
-  readonly title: string;
-  readonly prompt: string;
-  readonly startedAt: number;
-  readonly canSteer: boolean;
-  readonly journal: Journal;
-  readonly evidence: Evidence[];
-  state: TurnView['state'];
-  phase: TurnView['phase'];
-  lastOutputAt: number | null;
-  usage: UsagePayload | null;
-  ended: {
-    outcome: 'completed' | 'failed' | 'cancelled' | 'unknown';
-    at: number;
-    detail: string | null;
-  } | null;
-  readonly tools: Set<string>;
-}
-
-interface OpenInteraction extends InteractionView {
-  readonly runId: string;
-}
 
 /**
  * Folds what the engine observed into what front ends see. It decides nothing: states and words come from facts, and
@@ -58,7 +19,7 @@ export class Projection {
   readonly #onChange: () => void;
   readonly #onHistory: (entry: HistoryEntry) => void;
   readonly #turns = new Map<string, TurnRecord>();
-  readonly #interactions = new Map<string, OpenInteraction>();
+  readonly #interactions = new Map<string, InteractionView>();
   readonly #cleanup = new Map<string, CleanupView>();
   readonly #transfers = new Map<string, TransferView>();
   readonly #drops: Record<string, number> = {};
@@ -70,13 +31,10 @@ export class Projection {
   }
 
   get turns(): readonly TurnView[] {
-    return [...this.#turns.values()].filter((turn) => !turn.ended).map((turn) => this.#turnView(turn));
+    return [...this.#turns.values()].filter((turn) => !turn.ended).map((turn) => this.turnView(turn));
   }
   get interactions(): readonly InteractionView[] {
-    return [...this.#interactions.values()].map(({ runId, ...view }) => {
-      void runId;
-      return view;
-    });
+    return [...this.#interactions.values()];
   }
   get cleanup(): readonly CleanupView[] {
     return [...this.#cleanup.values()];
@@ -91,13 +49,16 @@ export class Projection {
     return this.#turns.get(runId);
   }
   turnView(turn: TurnRecord): TurnView {
-    return this.#turnView(turn);
+    return turnView(
+      turn,
+      [...this.#interactions.values()].some((open) => open.run_id === turn.runId),
+    );
   }
   get records(): readonly TurnRecord[] {
     return [...this.#turns.values()];
   }
 
-  observe(binding: { name: string; local: boolean }, fact: RuntimeFact): void {
+  observe(binding: BindingOf, fact: RuntimeFact): void {
     this.#fold(binding, fact);
     this.#onChange();
   }
@@ -124,7 +85,7 @@ export class Projection {
     this.#onChange();
   }
 
-  #fold(binding: { name: string; local: boolean }, fact: RuntimeFact): void {
+  #fold(binding: BindingOf, fact: RuntimeFact): void {
     switch (fact.type) {
       case 'turn_started':
         return this.#startTurn(binding, fact);
@@ -139,8 +100,11 @@ export class Projection {
         turn.evidence.push({ at: this.#now(), fact: fact.fact, by: fact.by, detail: fact.detail });
         return;
       }
-      case 'output':
-        return this.#output(fact);
+      case 'output': {
+        const turn = this.#turns.get(fact.runId);
+        if (turn) takeOutput(turn, fact.event, this.#clock);
+        return;
+      }
       case 'input': {
         const turn = this.#turns.get(fact.runId);
         turn?.journal.add({
@@ -221,32 +185,8 @@ export class Projection {
     }
   }
 
-  #startTurn(
-    binding: { name: string; local: boolean },
-    fact: Extract<RuntimeFact, { type: 'turn_started' }>,
-  ): void {
-    const prompt = textOf(fact.input);
-    const journal = new Journal(this.#clock);
-    journal.add({ kind: 'input', input_id: '0', text: prompt, by: binding.local ? 'person' : 'core' });
-    this.#turns.set(fact.runId, {
-      runId: fact.runId,
-      binding: binding.name,
-      local: binding.local,
-      sessionId: fact.sessionId,
-      harness: fact.harness,
-      title: titleOf(prompt),
-      prompt,
-      startedAt: this.#clock.now(),
-      canSteer: fact.canSteer,
-      journal,
-      evidence: [],
-      state: 'starting',
-      phase: null,
-      lastOutputAt: null,
-      usage: null,
-      ended: null,
-      tools: new Set(),
-    });
+  #startTurn(binding: BindingOf, fact: Extract<RuntimeFact, { type: 'turn_started' }>): void {
+    this.#turns.set(fact.runId, beginTurn(binding, fact, this.#clock));
     this.#forgetOldTurns();
   }
 
@@ -257,33 +197,6 @@ export class Projection {
     for (const [index, turn] of ended.entries()) {
       weight += turn.journal.weight;
       if (index > 0 && (index >= kept.turns || weight > kept.weight)) this.#turns.delete(turn.runId);
-    }
-  }
-
-  #output(fact: Extract<RuntimeFact, { type: 'output' }>): void {
-    const turn = this.#turns.get(fact.runId);
-    if (!turn) return;
-    const { event } = fact;
-    if (turn.journal.observe(event)) turn.lastOutputAt = this.#clock.now();
-    switch (event.type) {
-      case 'delta':
-      case 'output_message':
-        turn.phase = 'output';
-        return;
-      case 'thinking':
-        turn.phase = 'thinking';
-        return;
-      case 'tool_call':
-        if (event.payload.stage === 'before' && turn.tools.size < openToolsKnown)
-          turn.tools.add(event.payload.id);
-        else turn.tools.delete(event.payload.id);
-        turn.phase = turn.tools.size > 0 ? 'tool' : 'output';
-        return;
-      case 'usage':
-        turn.usage = event.payload;
-        return;
-      default:
-        return;
     }
   }
 
@@ -309,41 +222,11 @@ export class Projection {
     });
   }
 
-  #openInteraction(
-    binding: { name: string; local: boolean },
-    fact: Extract<RuntimeFact, { type: 'interaction_opened' }>,
-  ): void {
+  #openInteraction(binding: BindingOf, fact: Extract<RuntimeFact, { type: 'interaction_opened' }>): void {
     const turn = this.#turns.get(fact.runId);
-    const now = this.#clock.now();
-    const { request } = fact;
-    const permission = request.kind === 'permission' ? request.native : null;
-    this.#interactions.set(fact.id, {
-      id: fact.id,
-      kind: request.kind,
-      binding: binding.name,
-      runId: fact.runId,
-      run_id: fact.runId,
-      harness: turn?.harness ?? '',
-      title:
-        permission?.title ??
-        questionTitle(request.kind === 'user_choice' ? request.native.questions.length : 0),
-      tool: permission?.tool ?? null,
-      detail: permission ? detailOf(permission.subject) : null,
-      subject: permission ? subjectOf(permission.subject) : { kind: 'question' },
-      reason: permission?.reason ?? null,
-      questions:
-        request.kind === 'user_choice'
-          ? request.native.questions.map((question) => withoutUndefined(question))
-          : [],
-      since: new Date(now).toISOString(),
-      expires_at: fact.expiresInMs === null ? null : new Date(now + fact.expiresInMs).toISOString(),
-      state: 'pending',
-      answerable: fact.answerable,
-      rule: permission ? coverageOf(permission) : null,
-      editable: permission?.editable ?? null,
-    });
-    const asks = request.kind === 'user_choice' ? questionTitle(request.native.questions.length) : '';
-    turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: permission?.title ?? asks });
+    const view = interactionView(binding.name, turn?.harness ?? '', fact, this.#clock.now());
+    this.#interactions.set(fact.id, view);
+    turn?.journal.add({ kind: 'prompt', interaction_id: fact.id, title: view.title });
   }
 
   #endInteraction(
@@ -375,106 +258,7 @@ export class Projection {
     return last ? `Turn “${last.title}”` : binding;
   }
 
-  #turnView(turn: TurnRecord): TurnView {
-    const waiting = [...this.#interactions.values()].some((open) => open.runId === turn.runId);
-    return {
-      run_id: turn.runId,
-      session_id: turn.sessionId,
-      binding: turn.binding,
-      harness: turn.harness,
-      title: turn.title,
-      state: turn.state,
-      phase: waiting ? 'waiting_for_answer' : turn.phase,
-      started_at: new Date(turn.startedAt).toISOString(),
-      last_output_at: turn.lastOutputAt === null ? null : new Date(turn.lastOutputAt).toISOString(),
-      usage: usageView(turn.usage),
-      evidence: [...turn.evidence],
-      local: turn.local,
-      can_steer: turn.canSteer,
-      entries: turn.journal.total,
-    };
-  }
-
   #now(): string {
     return new Date(this.#clock.now()).toISOString();
   }
-}
-
-export function usageView(usage: UsagePayload | null): UsageView | null {
-  if (!usage) return null;
-  const { tokens } = usage;
-  return {
-    input_tokens: tokens?.input_tokens ?? usage.input_tokens ?? null,
-    cached_input_tokens: tokens?.cached_input_tokens ?? null,
-    output_tokens: tokens?.output_tokens ?? usage.output_tokens ?? null,
-    reasoning_output_tokens: tokens?.reasoning_output_tokens ?? null,
-    total_tokens: tokens?.total_tokens ?? null,
-    cost_usd: usage.cost_usd ?? null,
-    model: usage.model ?? null,
-  };
-}
-
-export function textOf(input: MessageInput): string {
-  return input
-    .map((message) =>
-      message.content.map((part) => (part.type === 'input_text' ? (part.text ?? '') : '[image]')).join(''),
-    )
-    .join('\n\n');
-}
-
-export function titleOf(prompt: string): string {
-  const line = prompt.trim().split('\n')[0]?.trim() ?? '';
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line === '' ? 'Turn' : line;
-}
-
-const questionTitle = (count: number): string =>
-  count === 1 ? 'Answer a question' : `Answer ${count} questions`;
-
-function detailOf(subject: NativeSubject): string | null {
-  switch (subject.kind) {
-    case 'command':
-      return subject.command;
-    case 'file_change':
-      return subject.changes.map((change) => `${change.kind} ${change.path}`).join('\n');
-    case 'network':
-      return subject.port === null ? subject.host : `${subject.host}:${subject.port}`;
-    case 'tool':
-      return JSON.stringify(subject.input) ?? null;
-  }
-}
-
-function subjectOf(subject: NativeSubject): InteractionView['subject'] {
-  if (subject.kind !== 'file_change') return subject;
-  return {
-    kind: 'file_change',
-    changes: subject.changes.map(({ path, kind, diff, insideWorkspace }) => ({
-      path,
-      kind,
-      diff,
-      inside_workspace: insideWorkspace ?? null,
-    })),
-  };
-}
-
-function withoutUndefined(question: {
-  id: string;
-  header?: string | undefined;
-  question: string;
-  multi_select?: boolean | undefined;
-  is_other?: boolean | undefined;
-  is_secret?: boolean | undefined;
-  options: { label: string; description?: string | undefined }[];
-}): InteractionView['questions'][number] {
-  return {
-    id: question.id,
-    question: question.question,
-    ...(question.header === undefined ? {} : { header: question.header }),
-    ...(question.multi_select === undefined ? {} : { multi_select: question.multi_select }),
-    ...(question.is_other === undefined ? {} : { is_other: question.is_other }),
-    ...(question.is_secret === undefined ? {} : { is_secret: question.is_secret }),
-    options: question.options.map((option) => ({
-      label: option.label,
-      ...(option.description === undefined ? {} : { description: option.description }),
-    })),
-  };
 }
