@@ -12,9 +12,9 @@ export const deEnrol = {
   'hello.enrol': 'Bindung einrichten',
   'act.enrol': 'Einrichten',
   'act.enrol_again': 'Neu einrichten',
-  'conn.parked.other_key': 'Geparkt: ein anderer Schlüssel ist gebunden',
+  'conn.parked.other_key': 'Geparkt: anderer Schlüssel gebunden',
   'conn.parked.other_key.reason':
-    'An dieses Environment ist ein anderer Schlüssel gebunden. Erneuern Sie jenen, statt einen zweiten zu verwenden.',
+    'An dieses Environment ist ein anderer Schlüssel gebunden. Erneuern Sie diesen, statt einen zweiten zu verwenden.',
 
   'enrol.bar': 'Einrichten',
   'enrol.leave': 'Abbrechen',
@@ -49,8 +49,8 @@ export const deEnrol = {
 
   'enrol.done.title': 'Einladung gelesen',
   'enrol.done.key_title': 'Zugangsdatei gelesen',
-  'enrol.done.ends': 'Core kennt sie. Der Code darin endet in {left}.',
-  'enrol.done.over': 'Ihre Zeit ist um. Lehnt Core sie ab, holen Sie einen neuen Befehl.',
+  'enrol.done.ends': 'Core kennt sie. Der Code darin gilt noch {left}.',
+  'enrol.done.over': 'Die Frist der Einladung ist vorbei. Lehnt Core sie ab, holen Sie einen neuen Befehl.',
   'enrol.done.plain': 'Core kennt sie.',
   'enrol.done.key': 'Noch wurde niemand gefragt.',
   'enrol.another': 'Andere verwenden',
@@ -102,12 +102,12 @@ export const deEnrol = {
   'enrol.store.none_text':
     'Ohne einen Platz für die Zugangsdaten wird nichts gebunden. Nichts wurde gelesen oder geändert.',
   'enrol.store.retry': 'Erneut versuchen',
-  'enrol.store.choose_file': 'In einer Datei behalten…',
-  'enrol.store.ask': 'Zugangsdaten in einer Datei behalten?',
+  'enrol.store.choose_file': 'In einer Datei speichern…',
+  'enrol.store.ask': 'Zugangsdaten in einer Datei speichern?',
   'enrol.store.ask_text':
     'Die Datei liegt im Zustandsordner dieser App und ist nur für Sie lesbar, also für jedes Programm, das mit Ihrem Benutzerkonto läuft. Der Schlüsselbund des Systems ist der bessere Platz; in den Einstellungen können Sie dorthin zurück.',
-  'enrol.store.ask_act': 'In einer Datei behalten',
-  'enrol.store.file_chosen': 'Zugangsdaten werden ab jetzt in einer Datei behalten.',
+  'enrol.store.ask_act': 'In einer Datei speichern',
+  'enrol.store.file_chosen': 'Zugangsdaten werden ab jetzt in einer Datei gespeichert.',
 
   'enrol.work.title': 'Wird gebunden',
   'enrol.work.failed': 'Nicht gebunden',
@@ -140,9 +140,8 @@ export const deEnrol = {
   'settings.credential.keychain': 'Zugangsdaten im Schlüsselbund des Systems',
   'settings.credential.file': 'Zugangsdaten in einer Datei',
   'settings.credential.memory': 'Zugangsdaten im Speicher, für diesen Lauf',
-  'settings.keychain.works': 'Schlüsselbund des Systems: arbeitet.',
-  'settings.keychain.works_text':
-    'Geprüft, indem ein Wegwerf-Eintrag geschrieben, gelesen und gelöscht wurde.',
+  'settings.keychain.works': 'Schlüsselbund des Systems: funktioniert.',
+  'settings.keychain.works_text': 'Geprüft, indem ein Probeeintrag geschrieben, gelesen und gelöscht wurde.',
   'settings.keychain.file': 'Neue Zugangsdaten kommen auf Ihren Wunsch in eine Datei.',
   'settings.keychain.file_text': 'Jeder, der mit Ihrem Benutzerkonto läuft, kann sie lesen.',
   'settings.keychain.memory': 'Neue Zugangsdaten bleiben im Speicher, bis die App endet.',
@@ -163,7 +162,7 @@ export const deEnrol = {
   'remove.act_of': '{name} entfernen…',
   'remove.title': '{name} entfernen?',
   'remove.text':
-    'Beendet die Verbindung und ihre offenen Turns und löscht ihre Zugangsdaten und ihre Regeln hier. Ordner und Verlauf bleiben. Core behält den Schlüssel: Für eine neue Bindung muss der Betreiber jenes Core ihn erneuern.',
+    'Beendet die Verbindung und ihre offenen Turns und löscht hier ihre Zugangsdaten und Regeln. Ordner und Verlauf bleiben. Core behält den Schlüssel: Für eine neue Bindung muss der Betreiber dieses Core ihn erneuern.',
   'remove.go': 'Bindung entfernen',
   'remove.store_title': 'Die Zugangsdaten konnten nicht gelöscht werden',
   'remove.store_text':

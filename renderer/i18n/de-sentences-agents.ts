@@ -13,9 +13,9 @@ export const deAgentSentences = {
   'said.agent.install_or_name.short': 'Installieren Sie das Programm, oder nennen Sie seinen Ort.',
   'said.agent.install': 'Installieren Sie das Programm und versuchen Sie es erneut.',
   'said.agent.silent.claude':
-    'Ein Claude Code ist da, antwortet aber nicht. Führen Sie im Terminal „claude --version“ aus.',
+    'Claude Code ist da, antwortet aber nicht. Führen Sie im Terminal „claude --version“ aus.',
   'said.agent.silent.codex':
-    'Ein Codex ist da, antwortet aber nicht. Führen Sie im Terminal „codex --version“ aus.',
+    'Codex ist da, antwortet aber nicht. Führen Sie im Terminal „codex --version“ aus.',
   'said.agent.old.claude':
     'Dieses Claude Code ist zu alt für diese App. Aktualisieren Sie Claude Code (mit „claude update“).',
   'said.agent.signed_out.claude':
@@ -80,7 +80,7 @@ export const deAgentSentences = {
   'said.turn.no_answer': 'Der Agent gab keine Antwort.',
   'said.turn.failed': 'Der Agent ist gescheitert.',
   'said.turn.stopped': 'Der Agent hörte auf, bevor er fertig war.',
-  'said.turn.max_tokens': 'Der Agent hat die Grenze seiner Antwort erreicht.',
+  'said.turn.max_tokens': 'Der Agent hat die Längengrenze seiner Antwort erreicht.',
   'said.turn.max_requests': 'Der Agent hat die Grenze seiner Aufrufe in einem Turn erreicht.',
   'said.turn.refusal': 'Der Agent weigerte sich weiterzumachen.',
   'said.turn.unknown_stop': 'Der Agent hörte aus einem Grund auf, der nicht bekannt ist.',
@@ -104,7 +104,7 @@ export const deAgentSentences = {
   'said.notice.model': 'Codex macht mit einem anderen Modell weiter: {model}.',
   'said.notice.mcp': 'Der MCP-Server {name} ließ sich nicht starten. Codex arbeitet ohne ihn.',
   'said.notice.mcp_asked':
-    'Der MCP-Server {name} hat etwas gefragt, das diese App nicht zeigen kann. Ihm wurde Nein gesagt.',
+    'Der MCP-Server {name} hat etwas gefragt, das diese App nicht zeigen kann. Die Antwort war Nein.',
   'said.notice.reason': 'Codex hat Ihren Grund für die Ablehnung nicht angenommen.',
 
   // What became of input while a Turn runs
@@ -124,11 +124,11 @@ export const deAgentSentences = {
     'Der Agent wartete nicht mehr auf diese Antwort. Durch sie wurde nichts entschieden.',
   'said.prompt.turn_ended': 'Der Turn endete, bevor sie beantwortet wurde.',
   'said.prompt.nothing': 'Nichts wurde erlaubt oder abgelehnt.',
-  'said.prompt.turn_gone': 'Der Turn wurde als weg eingetragen.',
-  'said.prompt.told_reason': 'Dem Agenten wurde Ihr Grund gesagt.',
+  'said.prompt.turn_gone': 'Der Turn wurde als erledigt eingetragen.',
+  'said.prompt.told_reason': 'Dem Agenten wurde Ihr Grund mitgeteilt.',
   'said.prompt.nobody':
-    'Dem Agenten wurde gesagt, dass niemand geantwortet hat, nicht, dass Sie abgelehnt haben.',
-  'said.prompt.declined': 'Dem Agenten wurde gesagt, dass Sie nicht antworten wollten.',
+    'Dem Agenten wurde mitgeteilt, dass niemand geantwortet hat, nicht, dass Sie abgelehnt haben.',
+  'said.prompt.declined': 'Dem Agenten wurde mitgeteilt, dass Sie nicht antworten wollten.',
   'said.prompt.rule': 'Regel für {match}, angelegt {day}.',
   'said.prompt.question': 'Eine Frage beantworten',
   'said.prompt.questions': '{count} Fragen beantworten',

@@ -23,7 +23,7 @@ export const deSentences = {
     'Die Datei der gespeicherten Zugangsdaten wurde als {path} beiseitegelegt.',
   'said.health.set_aside.turns': 'Die Turns des lokalen Core wurden als {path} beiseitegelegt.',
   'said.health.set_aside.next':
-    'Die Datei war nicht zu verstehen und wurde unter einem anderen Namen behalten. Sehen Sie hinein, oder entfernen Sie sie.',
+    'Die Datei ließ sich nicht auswerten und wurde unter einem anderen Namen aufgehoben. Sehen Sie hinein, oder entfernen Sie sie.',
   'said.health.binding_unreadable': 'Der Beleg einer Bindung ist nicht lesbar: {path}.',
   'said.health.binding_unreadable.next':
     'Von dort wird nichts bedient. Holen Sie environment.json aus einer Kopie zurück, oder schieben Sie den Ordner beiseite und richten Sie die Bindung neu ein.',
@@ -33,9 +33,9 @@ export const deSentences = {
   'said.health.agent_not_started': 'Der Agent {agent} konnte nicht gestartet werden.',
   'said.health.agent_not_started.next':
     'Beheben Sie, was genannt ist, und senden Sie die Nachricht dann noch einmal. Dem Agenten wurde nichts übergeben.',
-  'said.health.cleanup': 'Von etwas, das gestartet wurde, ist nicht belegt, dass es weg ist.',
+  'said.health.cleanup': 'Von etwas, das gestartet wurde, ist das Ende nicht belegt.',
   'said.health.cleanup.next':
-    'Sehen Sie an, was nicht abgeschlossen ist, versuchen Sie es erneut, oder tragen Sie es als weg ein.',
+    'Sehen Sie an, was nicht abgeschlossen ist, versuchen Sie es erneut, oder tragen Sie es als erledigt ein.',
   'said.health.orphans_ended': {
     one: '{count} Prozessgruppe des letzten Laufs, der ohne Warnung endete, wurde jetzt beendet.',
     other: '{count} Prozessgruppen des letzten Laufs, der ohne Warnung endete, wurden jetzt beendet.',
@@ -47,7 +47,8 @@ export const deSentences = {
   'said.health.no_tray.next':
     'Ein neuer Start der App holt das Fenster nach vorn. Unter GNOME zeigt die Erweiterung AppIndicator Tray-Symbole.',
   'said.health.history': 'Der Verlauf konnte nicht auf die Platte geschrieben werden.',
-  'said.health.history.next': 'Prüfen Sie, ob der Zustandsordner beschreibbar und auf der Platte Platz ist.',
+  'said.health.history.next':
+    'Prüfen Sie, ob der Zustandsordner beschreibbar ist und die Platte noch Platz hat.',
 
   // Credential store
   'said.keychain.none': 'Hier gibt es keinen Schlüsselbund des Systems.',
@@ -75,11 +76,11 @@ export const deSentences = {
   'said.check.disk.free': '{gb} GB sind frei.',
   'said.check.disk.unknown': 'Wie viel frei ist, lässt sich hier nicht feststellen.',
   'said.check.disk.next': 'Schaffen Sie Platz.',
-  'said.check.store.works': 'Arbeitet ({backend}).',
+  'said.check.store.works': 'Funktioniert ({backend}).',
   'said.check.store.needed':
     'Entsperren oder starten Sie ihn und versuchen Sie es erneut, oder wählen Sie in den Einstellungen einen anderen Platz für Zugangsdaten.',
   'said.check.store.unneeded':
-    'Jetzt braucht ihn nichts. Um diesen Rechner später an einen Core zu binden, entsperren oder starten Sie ihn.',
+    'Zurzeit wird er nicht gebraucht. Um diesen Rechner später an einen Core zu binden, entsperren oder starten Sie ihn.',
   'said.check.connected': 'Verbunden.',
   'said.check.not_connected': 'Nicht verbunden ({state}).',
   'said.check.fix': 'Beheben Sie die Ursache und versuchen Sie es erneut.',
@@ -89,8 +90,8 @@ export const deSentences = {
   'said.check.not_available': 'Nicht verfügbar.',
   'said.check.settled': 'Alles, was gestartet wurde, ist abgeschlossen oder arbeitet noch.',
   'said.check.unsettled': {
-    one: 'Von {count} Sache ist nicht belegt, dass sie weg ist.',
-    other: 'Von {count} Sachen ist nicht belegt, dass sie weg sind.',
+    one: 'Von {count} Sache ist das Ende nicht belegt.',
+    other: 'Von {count} Sachen ist das Ende nicht belegt.',
   },
   'said.check.unsettled.next': 'agent-runtime cleanup zählt sie auf; cleanup retry ID versucht es erneut.',
 
@@ -162,15 +163,15 @@ export const deSentences = {
   'said.conn.retired':
     'Core hat diese Bindung aufgelöst. Fragen Sie den Betreiber dieses Core, oder entfernen Sie die Bindung.',
   'said.conn.mismatch':
-    'Core hat für ein anderes Gerät oder eine andere Adresse geantwortet als hier gebunden. Mehr wurde nicht dorthin gesendet.',
+    'Core hat für ein anderes Gerät oder eine andere Adresse geantwortet, als hier gebunden ist. Mehr wurde nicht dorthin gesendet.',
   'said.conn.other_key':
-    'An dieses Environment ist ein anderer Schlüssel gebunden. Erneuern Sie jenen, statt einen zweiten zu verwenden.',
+    'An dieses Environment ist ein anderer Schlüssel gebunden. Erneuern Sie diesen, statt einen zweiten zu verwenden.',
   'said.conn.no_store':
     'Der Speicher für Zugangsdaten hat nicht geantwortet. Die Zugangsdaten wurden weder gelesen noch geändert.',
   'said.conn.missing':
     'Für diese Bindung sind keine Zugangsdaten gespeichert. Richten Sie die Bindung neu ein.',
   'said.conn.workspace':
-    'Der gebundene Ordner fehlt oder ist nicht benutzbar. Legen Sie ihn an oder richten Sie seine Rechte, und versuchen Sie es dann erneut.',
+    'Der gebundene Ordner fehlt oder ist nicht benutzbar. Legen Sie ihn an oder ändern Sie seine Rechte, und versuchen Sie es dann erneut.',
   'said.conn.suspended': 'Core hat dieses Environment ausgesetzt.',
 
   // Refusals of commands
@@ -178,7 +179,7 @@ export const deSentences = {
   'said.no.command': 'Einen solchen Befehl gibt es nicht.',
   'said.no.request': 'Der Befehl {command} wurde nicht verstanden.',
   'said.no.local_core': 'Hier gibt es keinen lokalen Core. Turns anderer Cores werden von diesen gestartet.',
-  'said.no.turn_record': 'Was dieser Turn geschrieben hat, wird hier nicht mehr behalten.',
+  'said.no.turn_record': 'Was dieser Turn geschrieben hat, wird hier nicht mehr aufbewahrt.',
   'said.no.paused': 'Pausiert: Es wird keine neue Arbeit angenommen. Setzen Sie zuerst fort.',
   'said.no.binding': 'Es gibt keine Bindung namens {binding}.',
   'said.no.enrolled_binding': 'Es gibt keine eingerichtete Bindung namens {binding}.',
@@ -227,30 +228,30 @@ export const deSentences = {
     'Die Adresse des Proxys darf weder Benutzer noch Passwort enthalten. Sie haben eigene Felder.',
   'said.no.proxy_colon': 'Der Name eines Proxy-Benutzers darf keinen Doppelpunkt enthalten.',
   'said.no.password_kept':
-    'Das Passwort wurde nicht behalten. Entsperren oder starten Sie ihn und versuchen Sie es erneut.',
+    'Das Passwort wurde nicht gespeichert. Entsperren oder starten Sie den Schlüsselbund und versuchen Sie es erneut.',
   'said.no.ca_path': 'Nennen Sie den ganzen Pfad der Datei mit Ausstellern.',
   'said.no.ca_read':
     'Die Datei mit Ausstellern ist nicht lesbar. Prüfen Sie, ob es sie gibt und Sie sie lesen dürfen.',
   'said.no.ca_empty': 'Die Datei mit Ausstellern enthält kein Zertifikat in der Form PEM.',
   'said.no.ca_broken':
     'Ein Zertifikat in der Datei mit Ausstellern ist nicht lesbar. Lassen Sie sich die Datei noch einmal geben.',
-  'said.no.update_ready': 'Es liegt keine Aktualisierung zum Einrichten bereit.',
+  'said.no.update_ready': 'Es liegt keine Aktualisierung zum Installieren bereit.',
   'said.no.update_self': 'Diese App aktualisiert sich nicht selbst.',
-  'said.no.update_now': 'Die Aktualisierung kann das jetzt nicht.',
-  'said.no.update_turn': 'Ein Turn ist offen. Die Aktualisierung wird eingerichtet, wenn er beendet ist.',
+  'said.no.update_now': 'Bei der Aktualisierung geht das jetzt nicht.',
+  'said.no.update_turn': 'Ein Turn ist offen. Die Aktualisierung wird installiert, wenn er beendet ist.',
   'said.no.update_cleanup': 'Etwas ist nicht abgeschlossen. Die Aktualisierung wartet darauf.',
   'said.no.update_transfer': 'Arbeit an einem Ordner ist im Gange. Die Aktualisierung wartet darauf.',
   'said.no.update_enrolment':
     'Eine Einrichtung ist offen. Bringen Sie sie zuerst zu Ende, oder schließen Sie sie.',
 
   // Enrolling, rotating, removing
-  'said.enrol.busy': 'Die Bindung entsteht gerade. Warten Sie ihr Ende ab.',
+  'said.enrol.busy': 'Die Bindung wird gerade eingerichtet. Warten Sie, bis das fertig ist.',
   'said.enrol.not_removed':
-    'Nichts wurde entfernt. Entsperren Sie ihn und versuchen Sie es erneut, oder entfernen Sie die Bindung und lassen Sie den Eintrag, wo er ist.',
+    'Nichts wurde entfernt. Entsperren Sie den Schlüsselbund und versuchen Sie es erneut, oder entfernen Sie die Bindung und lassen Sie den Eintrag, wo er ist.',
   'said.enrol.no_link': 'Kein Link hat eine Einladung gebracht.',
   'said.enrol.address':
     'Die Adresse von Core muss mit wss beginnen (ws nur auf diesem Rechner) und auf /api/v1/agent-daemon/ws enden, mit nichts danach.',
-  'said.enrol.environment': 'Das Environment ist eine kanonische UUID in Kleinbuchstaben.',
+  'said.enrol.environment': 'Das Environment muss eine kanonische UUID in Kleinbuchstaben sein.',
   'said.enrol.closed': 'Diese Einrichtung wurde geschlossen. Beginnen Sie neu.',
   'said.enrol.many': 'Zu viele Einrichtungen sind offen. Schließen Sie zuerst eine.',
   'said.enrol.over': 'Diese Einrichtung ist im Gange oder vorbei.',
@@ -269,13 +270,13 @@ export const deSentences = {
     'Der Ordner ist nicht mehr der, der bestätigt wurde. Sehen Sie ihn noch einmal an.',
   'said.enrol.bound': 'Dieses Environment ist an {path} gebunden und bleibt dort.',
   'said.enrol.other_key':
-    'An dieses Environment ist ein anderer Schlüssel gebunden, und dabei bleibt es. Erneuern Sie jenen, statt einen zweiten zu verwenden.',
+    'An dieses Environment ist ein anderer Schlüssel gebunden, und dabei bleibt es. Erneuern Sie diesen, statt einen zweiten zu verwenden.',
   'said.enrol.no_store':
     'Der Speicher für Zugangsdaten hat nicht geantwortet. Nichts wurde gelesen oder geändert. Entsperren oder starten Sie den Schlüsselbund des Systems und versuchen Sie es erneut, oder wählen Sie eine Datei für die Zugangsdaten.',
   'said.enrol.folder.not_absolute':
-    'Der Ordner muss ganz angegeben werden, von der Wurzel an und in seiner einfachen Form.',
+    'Der Pfad des Ordners muss vollständig sein, von der Wurzel an und ohne Umwege.',
   'said.enrol.folder.root':
-    'Die Wurzel der Platte kann nicht gebunden werden. Wählen Sie einen eigenen Ordner.',
+    'Das Wurzelverzeichnis kann nicht gebunden werden. Wählen Sie einen eigenen Ordner.',
   'said.enrol.folder.home':
     'Ihr persönlicher Ordner selbst kann nicht gebunden werden. Wählen Sie einen Ordner darin.',
   'said.enrol.folder.holds_home':
@@ -288,7 +289,7 @@ export const deSentences = {
   'said.enrol.folder.missing':
     'Diesen Ordner gibt es nicht. Legen Sie ihn an, und versuchen Sie es dann erneut.',
   'said.enrol.folder.unreachable':
-    'Dieser Ordner lässt sich nicht ansehen: Ein Teil des Weges ist ein toter Link oder nicht zugänglich.',
+    'Dieser Ordner lässt sich nicht ansehen: Ein Teil des Pfades ist ein toter Link oder nicht zugänglich.',
   'said.enrol.receipts':
     'Die Bindungen dieses Rechners konnten nicht gelesen werden. Prüfen Sie den Zustandsordner.',
   'said.enrol.foreign_state':
@@ -329,7 +330,7 @@ export const deSentences = {
   'said.credential.unreadable': 'Die Zugangsdatei konnte nicht gelesen werden.',
   'said.credential.invalid': 'Die Zugangsdatei ist nicht gültig: {why}.',
   'said.credential.large': 'sie ist größer als 16 KiB',
-  'said.credential.not_one': 'sie ist nicht ein einzelnes JSON-Objekt',
+  'said.credential.not_one': 'sie ist kein einzelnes JSON-Objekt',
   'said.credential.no_object': 'sie ist kein Objekt',
   'said.credential.unknown_member': 'sie enthält ein Feld, das nicht hineingehört',
   'said.credential.twice': 'ein Feld steht zweimal darin',
@@ -339,9 +340,10 @@ export const deSentences = {
   'said.cleanup.last_run': 'Zurückgelassen vom letzten Lauf dieser App, der ohne Warnung endete.',
   'said.cleanup.last_run.why': 'Zurückgelassen vom letzten Lauf dieser App: {why}.',
   'said.cleanup.last_run.ended': 'Zurückgelassen vom letzten Lauf dieser App. Jetzt beendet.',
-  'said.cleanup.forced': 'Auf das Wort eines Menschen als weg eingetragen. Das Ende ist nicht belegt.',
+  'said.cleanup.forced':
+    'Auf das Wort eines Menschen hin als erledigt eingetragen. Das Ende ist nicht belegt.',
   'said.cleanup.turn_forced':
-    'Er wurde auf das Wort eines Menschen als weg eingetragen. Sein Ende ist nicht belegt.',
+    'Er wurde auf das Wort eines Menschen hin als erledigt eingetragen. Sein Ende ist nicht belegt.',
   'said.cleanup.owner': 'Ein Prozess eines früheren Laufs',
   'said.cleanup.owner.looking': '{agent} (beim Nachsehen)',
   'said.cleanup.owner.npm': 'Vorbereitung (npm-Pakete)',

@@ -48,7 +48,7 @@ export const de = {
   copy: 'Kopieren',
   'copy.done': 'Kopiert',
   'copy.failed':
-    'Das System hat die Zwischenablage verweigert. Markieren Sie den Text und kopieren Sie ihn mit der Tastatur.',
+    'Das System gibt die Zwischenablage nicht frei. Markieren Sie den Text und kopieren Sie ihn mit der Tastatur.',
   'dialog.back': 'Zurück',
 
   // Side bar
@@ -86,8 +86,8 @@ export const de = {
 
   // Home
   'home.needs_you': { one: '{count} Anfrage wartet auf Sie', other: '{count} Anfragen warten auf Sie' },
-  'home.waited': 'Die älteste wartet seit {waited}. Ihr Turn wartet auf Ihre Antwort.',
-  'home.waited_one': 'Sie wartet seit {waited}. Ihr Turn wartet auf Ihre Antwort.',
+  'home.waited': 'Wartezeit der ältesten: {waited}. Bis zu Ihrer Antwort steht der Turn.',
+  'home.waited_one': 'Wartezeit: {waited}. Bis zu Ihrer Antwort steht der Turn.',
   'home.nothing': 'Nichts wartet auf Sie',
   'home.turns_open': { one: '{count} Turn ist offen.', other: '{count} Turns sind offen.' },
   'home.unwell': {
@@ -151,11 +151,11 @@ export const de = {
   'conn.heard': 'zuletzt gehört vor {span}',
   'conn.local': 'Lokaler Core, auf diesem Rechner',
   'conn.local.reason': 'ohne Konto',
-  'conn.lost': 'Verloren {at}. Neuer Versuch läuft',
+  'conn.lost': 'Verloren {at}. Wird erneut versucht',
   'conn.lost.next': 'Verloren {at}. Nächster Versuch in {next}',
   'conn.never': 'Noch nicht verbunden',
   'conn.never.next': 'Noch nicht verbunden. Nächster Versuch in {next}',
-  'conn.trying': 'Verloren {at}. Versucht es gerade',
+  'conn.trying': 'Verloren {at}. Der neue Versuch läuft',
   'conn.try': 'Versuch {count}',
   'conn.try.dot': 'Versuch {count}.',
   'conn.next': 'Nächster Versuch in {next}.',
@@ -243,7 +243,8 @@ export const de = {
   'act.stop_after': 'Nach den laufenden Turns',
   'act.stop_now': 'Jetzt stoppen…',
   'stop.ask': { one: '{count} Turn jetzt beenden?', other: '{count} Turns jetzt beenden?' },
-  'stop.text': 'Ihre Arbeit bis hierhin bleibt im Ordner. Jeder wird gezeigt, bis sein Ende bestätigt ist.',
+  'stop.text':
+    'Was sie bis hierhin getan haben, bleibt im Ordner. Jeder wird gezeigt, bis sein Ende bestätigt ist.',
   'stop.act': { one: '{count} Turn beenden', other: '{count} Turns beenden' },
   'stop.ask_none': 'Jetzt stoppen?',
   'stop.text_none':
@@ -265,7 +266,7 @@ export const de = {
     other: '{count}-mal zum Beenden aufgefordert.',
   },
   'cleanup.may': 'Kann noch Dateien ändern.',
-  'cleanup.busy': 'Ein Ende wird versucht.',
+  'cleanup.busy': 'Das Beenden wird gerade versucht.',
   'cleanup.trying': 'Wird versucht',
   'cleanup.details': 'Einzelheiten',
   'cleanup.kind': 'Art',
@@ -277,13 +278,13 @@ export const de = {
   'cleanup.pid': 'Prozess-ID',
   'cleanup.since': 'Seit',
   'cleanup.tries': 'Versuche',
-  'cleanup.gone': 'Weg. Bestätigt um {at}.',
+  'cleanup.gone': 'Nicht mehr da. Bestätigt um {at}.',
   'cleanup.still': 'Nicht bestätigt. Es ist noch da.',
-  'cleanup.force': 'Als weg eintragen…',
-  'cleanup.force.ask': 'Dies als weg eintragen?',
+  'cleanup.force': 'Als erledigt eintragen…',
+  'cleanup.force.ask': 'Dies als erledigt eintragen?',
   'cleanup.force.text':
-    'Wo es geht, wird es zwangsweise beendet. Im Verlauf steht, dass sein Ende Ihr Wort ist, kein Beleg.',
-  'cleanup.force.act': 'Als weg eintragen',
+    'Wo es geht, wird es zwangsweise beendet. Im Verlauf steht, dass dafür Ihr Wort steht, kein Beleg.',
+  'cleanup.force.act': 'Als erledigt eintragen',
 
   // Composer
   'compose.new': 'Neuer Turn',
@@ -329,10 +330,10 @@ export const de = {
   'history.decisions': 'Entscheidungen',
   'history.search': 'Im Verlauf suchen',
   'history.search.short': 'Suchen',
-  'history.none': 'Noch nichts entschieden. Jede Antwort und jeder beendete Turn wird hier behalten.',
+  'history.none': 'Noch nichts entschieden. Jede Antwort und jeder beendete Turn wird hier aufbewahrt.',
   'history.not_found': 'Nichts im Verlauf passt.',
   'history.kept':
-    'Auf diesem Rechner behalten. Geheimnisse und Antworten auf geheime Fragen werden nie behalten.',
+    'Bleibt auf diesem Rechner. Geheimnisse und Antworten auf geheime Fragen werden nie aufbewahrt.',
   'history.turn.completed': 'Turn „{title}“ fertig',
   'history.turn.cancelled': 'Turn „{title}“ gestoppt',
   'history.turn.failed': 'Turn „{title}“ fehlgeschlagen',
@@ -345,7 +346,7 @@ export const de = {
   'history.expired': 'Abgelaufen: {title}',
   'history.unknown': 'Ausgang unbekannt: {title}',
   'history.confirmed': 'Aufräumen bestätigt: {title}',
-  'history.forced': 'Als weg eingetragen: {title}',
+  'history.forced': 'Als erledigt eingetragen: {title}',
   'history.by.person': 'Sie',
   'history.by.core': 'Core',
   'history.by.rule': 'Ihre Regel',
@@ -354,9 +355,9 @@ export const de = {
   'history.by.nobody': 'Niemand',
 
   // Doctor
-  'doctor.look': { one: '{count} Sache zum Ansehen', other: '{count} Sachen zum Ansehen' },
-  'doctor.fine': 'Nichts zum Ansehen',
-  'doctor.failed': 'Die Prüfungen konnten nicht laufen',
+  'doctor.look': { one: '{count} Befund zum Ansehen', other: '{count} Befunde zum Ansehen' },
+  'doctor.fine': 'Kein Befund zum Ansehen',
+  'doctor.failed': 'Die Prüfungen ließen sich nicht ausführen',
   'doctor.measured': 'Jede Zeile sagt, was gemessen wurde, nicht, was wahrscheinlich ist.',
   'doctor.checked': 'geprüft um {at}',
   'doctor.checking': 'Wird geprüft',
@@ -365,7 +366,7 @@ export const de = {
   'doctor.since': '{next} Seit {at}.',
   'doctor.error': 'Zuerst ansehen',
   'doctor.warning': 'Ansehen',
-  'doctor.info': 'Zu Ihrer Kenntnis',
+  'doctor.info': 'Zur Kenntnis',
 
   // Settings
   'settings.bindings': 'Bindungen',
@@ -399,13 +400,13 @@ export const de = {
   'settings.theme.light': 'Hell',
   'settings.theme.dark': 'Dunkel',
   'settings.login': 'Beim Anmelden starten',
-  'settings.login.text': 'Die App startet mit Ihrer Sitzung am Rechner und nimmt wieder Arbeit an.',
+  'settings.login.text': 'Die App startet, wenn Sie sich am Rechner anmelden, und nimmt wieder Arbeit an.',
   'settings.minimised': 'Minimiert starten',
   'settings.minimised.text': 'Im Tray, ohne Fenster',
   'settings.awake': 'Rechner wach halten, solange ein Turn läuft',
   'settings.awake.text': 'Der Bildschirm darf ausgehen.',
   'settings.on_quit': 'Beenden, während Turns offen sind',
-  'settings.on_quit.text': 'Das Fenster zu schließen beendet nichts: die App läuft im Infobereich weiter.',
+  'settings.on_quit.text': 'Das Fenster zu schließen beendet nichts: Die App läuft im Tray weiter.',
   'settings.on_quit.ask': 'Fragen',
   'settings.on_quit.after_turns': 'Warten, bis sie enden',
   'settings.on_quit.now': 'Sofort beenden',
@@ -422,28 +423,28 @@ export const de = {
   'settings.proxy.user': 'Benutzer, wo er einen verlangt',
   'settings.proxy.password': 'Passwort',
   'settings.proxy.password.hint':
-    'Liegt im Speicher für Zugangsdaten und wird nie wieder gezeigt. Leer: das vorhandene bleibt.',
-  'settings.proxy.save': 'Diesen Proxy nehmen',
+    'Liegt im Speicher für Zugangsdaten und wird nie wieder gezeigt. Leer: Das vorhandene bleibt.',
+  'settings.proxy.save': 'Diesen Proxy verwenden',
   'settings.ca': 'Datei mit weiteren Ausstellern',
   'settings.ca.placeholder': '/etc/ssl/firma.pem',
   'settings.ca.text': 'PEM. Sie gelten neben den eingebauten, für jeden Core. Leer: keine.',
-  'settings.ca.save': 'Diese Datei nehmen',
+  'settings.ca.save': 'Diese Datei verwenden',
   'toast.network_saved': 'Die nächste Verbindung nimmt diesen Weg.',
   'settings.update': 'Aktualisierung',
   'settings.update.off':
-    'Version {version}. Es ist keine Quelle genannt, oder diese App wurde nicht als Paket installiert: sie aktualisiert sich nicht selbst.',
+    'Version {version}. Sie aktualisiert sich nicht selbst: Es ist keine Quelle genannt, oder sie wurde nicht als Paket installiert.',
   'settings.update.unchecked': 'Version {version}. Noch nicht nach einer neueren gesucht.',
   'settings.update.current': 'Version {version}. Keine neuere gefunden, {at}.',
   'settings.update.not_looked': 'Version {version}. Die Quelle konnte nicht gelesen werden.',
   'settings.update.looking': 'Sucht nach einer neueren Version',
-  'settings.update.available': 'Version {version} ist da. Noch wurde nichts geladen.',
-  'settings.update.not_downloaded': 'Version {version} konnte nicht geladen werden.',
-  'settings.update.downloading': 'Lädt Version {version}, {percent} %',
+  'settings.update.available': 'Version {version} ist da. Noch wurde nichts heruntergeladen.',
+  'settings.update.not_downloaded': 'Version {version} konnte nicht heruntergeladen werden.',
+  'settings.update.downloading': 'Version {version} wird heruntergeladen, {percent} %',
   'settings.update.ready':
-    'Version {version} ist geladen. Sie wird eingerichtet, wenn Sie es sagen und kein Turn offen ist.',
+    'Version {version} ist heruntergeladen. Sie wird installiert, wenn Sie es sagen und kein Turn offen ist.',
   'settings.update.look': 'Nach Aktualisierung suchen',
-  'settings.update.download': 'Laden',
-  'settings.update.install': 'Beenden und einrichten',
+  'settings.update.download': 'Herunterladen',
+  'settings.update.install': 'Beenden und installieren',
   'settings.work': 'Arbeit auf diesem Rechner',
   'settings.pause': 'Pause',
   'settings.paused': 'Pausiert',
@@ -462,7 +463,7 @@ export const de = {
   'toast.started': 'Gestartet.',
   'toast.memory':
     'Zugangsdaten bleiben im Speicher, bis die App endet. Geben Sie diese mit „Zugangsdaten erneuern“ noch einmal an.',
-  'toast.recorded': 'Auf Ihr Wort als weg eingetragen.',
+  'toast.recorded': 'Auf Ihr Wort hin als erledigt eingetragen.',
 
   // Screen reader
   'live.open': {

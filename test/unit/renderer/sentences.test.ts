@@ -143,7 +143,7 @@ describe('in German', () => {
     expect(
       said('The system keychain is locked. The password was not kept. Unlock or start it and try again.'),
     ).toBe(
-      'Der Schlüsselbund des Systems ist gesperrt. Das Passwort wurde nicht behalten. Entsperren oder starten Sie ihn und versuchen Sie es erneut.',
+      'Der Schlüsselbund des Systems ist gesperrt. Das Passwort wurde nicht gespeichert. Entsperren oder starten Sie den Schlüsselbund und versuchen Sie es erneut.',
     );
     expect(said('Left by the last run of this app: processes 12, 13 did not end.')).toBe(
       'Zurückgelassen vom letzten Lauf dieser App: die Prozesse 12, 13 sind nicht beendet.',
@@ -163,7 +163,7 @@ describe('in German', () => {
       '2 Prozessgruppen des letzten Laufs, der ohne Warnung endete, wurden jetzt beendet.',
     );
     expect(said('The folder /home/u/x can only be read.')).toBe('Der Ordner /home/u/x ist nur lesbar.');
-    expect(said('1 thing has not been proven gone.')).toBe('Von 1 Sache ist nicht belegt, dass sie weg ist.');
+    expect(said('1 thing has not been proven gone.')).toBe('Von 1 Sache ist das Ende nicht belegt.');
   });
 
   test('what is not of the list stays as it came', () => {
