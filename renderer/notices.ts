@@ -7,6 +7,8 @@ export interface Toast {
   readonly id: number;
   readonly mark: Mark;
   readonly text: string;
+  /** Takes back what was done, where that can be. */
+  readonly undo: (() => void) | null;
 }
 
 const stays = 5_000;
@@ -26,16 +28,17 @@ export class ToastShelf extends Signal {
   }
   readonly get = (): readonly Toast[] => this.#toasts;
 
-  done(text: string): void {
-    this.#push({ mark: mark('tick', 'ok'), text });
+  done(text: string, undo: (() => void) | null = null): void {
+    this.#push({ mark: mark('tick', 'ok'), text, undo });
   }
   /** Done as asked, and it proved nothing: neither green nor red. */
   unproven(text: string): void {
-    this.#push({ mark: mark('dash'), text });
+    this.#push({ mark: mark('dash'), text, undo: null });
   }
   /** A command that was refused: its message already says what to do next. */
   failed(error: unknown): void {
-    this.#push({ mark: mark('xx', 'bad'), text: error instanceof Error ? error.message : String(error) });
+    const text = error instanceof Error ? error.message : String(error);
+    this.#push({ mark: mark('xx', 'bad'), text, undo: null });
   }
   dismiss(id: number): void {
     this.#timers.get(id)?.cancel();

@@ -33,6 +33,16 @@ export interface DeskOptions {
   readonly link: WindowLink;
   readonly views: ViewStore;
   readonly clock: WindowClock;
+  /** An answer of this window saved this rule. */
+  readonly onRule: (rule: View['rules'][number]) => void;
+}
+
+/** A rule that was sent with an answer: which one it will be, and whether the answer counted. */
+interface SentRule {
+  readonly binding: string;
+  readonly match: string;
+  readonly before: ReadonlySet<string>;
+  readonly won: boolean;
 }
 
 /**
@@ -47,17 +57,20 @@ export class PromptDesk extends Signal {
   readonly #drafts = new Map<string, QuestionDrafts>();
   /** What this window sent last for a prompt, kept until its end was told. */
   readonly #sent = new Map<string, Sent>();
+  readonly #sentRules = new Map<string, SentRule>();
+  readonly #onRule: DeskOptions['onRule'];
   #view: View | null = null;
   #focused = true;
   #ended: readonly EndedPrompt[] = [];
   #state: DeskState = { ended: [], guards: new Map() };
   #leaving: { cancel(): void } | null = null;
 
-  constructor({ link, views, clock }: DeskOptions) {
+  constructor({ link, views, clock, onRule }: DeskOptions) {
     super();
     this.#link = link;
     this.#views = views;
     this.#clock = clock;
+    this.#onRule = onRule;
     views.subscribe(() => this.#follow());
     this.#follow();
   }
@@ -106,6 +119,11 @@ export class PromptDesk extends Signal {
     };
     this.#sent.set(interaction.id, { ...sending, won: null });
     this.tell(interaction.id, { type: 'sent', sending });
+    if (current.rule !== null && (sending.scope === 'session' || sending.scope === 'folder')) {
+      const before = new Set(this.#view?.rules.map(({ id }) => id));
+      const { binding, rule } = current;
+      this.#sentRules.set(interaction.id, { binding, match: rule.match, before, won: false });
+    }
     this.#link.call('interaction.answer', { id: interaction.id, answer }).then(
       () => this.#settled(interaction.id, true),
       (error: unknown) => this.#failed(interaction.id, error),
@@ -147,6 +165,7 @@ export class PromptDesk extends Signal {
     if (code === 'not_pending' || code === 'already_decided') return this.#settled(id, false);
     if (code === 'unconfirmed' || code === 'closed') return;
     this.#sent.delete(id);
+    this.#sentRules.delete(id);
     this.tell(id, { type: 'refused', message: error instanceof Error ? error.message : String(error) });
   }
 
@@ -154,11 +173,27 @@ export class PromptDesk extends Signal {
   #settled(id: string, won: boolean): void {
     const sent = this.#sent.get(id);
     if (sent) this.#sent.set(id, { ...sent, won });
+    const rule = this.#sentRules.get(id);
+    if (rule && won) this.#sentRules.set(id, { ...rule, won });
+    else this.#sentRules.delete(id);
+    this.#tellRules();
     this.#setEnded(
       this.#ended.map((item) =>
         item.interaction.id === id && item.sent !== null ? { ...item, sent: { ...item.sent, won } } : item,
       ),
     );
+  }
+
+  /** The view with the rule and the word that the answer counted come in either order. */
+  #tellRules(): void {
+    for (const [id, { binding, match, before, won }] of this.#sentRules) {
+      const rule = this.#view?.rules.find(
+        (saved) => saved.binding === binding && saved.match === match && !before.has(saved.id),
+      );
+      if (!won || rule === undefined) continue;
+      this.#sentRules.delete(id);
+      this.#onRule(rule);
+    }
   }
 
   #follow(): void {
@@ -185,6 +220,7 @@ export class PromptDesk extends Signal {
     for (const id of this.#drafts.keys()) if (!open.has(id)) this.#drafts.delete(id);
     for (const id of this.#sent.keys()) if (!open.has(id)) this.#sent.delete(id);
     this.#setEnded(this.#ended);
+    this.#tellRules();
   }
 
   /** After a lost connection the first view is the truth: a prompt that is still pending never got the answer. */

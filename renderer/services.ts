@@ -2,9 +2,11 @@ import { createContext, useCallback, useContext, useSyncExternalStore } from 're
 import type { Settings } from '../src/contract/settings.ts';
 import type { View } from '../src/contract/view.ts';
 import type { WindowLink } from './bridge.ts';
+import { t } from './i18n/t.ts';
 import { LiveRegions, ToastShelf } from './notices.ts';
 import { PromptDesk, type DeskState } from './prompt-desk.ts';
 import { Router, type Route } from './router.ts';
+import { showHidden } from './select/code-text.ts';
 import { SettingsStore } from './settings-store.ts';
 import { TurnJournals, ViewStore, type WindowState } from './store.ts';
 import { Ticker, type WindowClock } from './window-clock.ts';
@@ -25,16 +27,25 @@ export interface Services {
 
 export function createServices(link: WindowLink, clock: WindowClock, page: Window): Services {
   const views = new ViewStore(link, clock);
+  const toasts = new ToastShelf(clock);
+  const onRule = ({ id, match, binding }: View['rules'][number]): void => {
+    const undo = (): void =>
+      void link.call('rule.remove', { id }).then(
+        () => toasts.done(t('toast.rule_removed')),
+        (error: unknown) => toasts.failed(error),
+      );
+    toasts.done(t('toast.rule_saved', { match: showHidden(match).slice(0, 80), binding }), undo);
+  };
   return {
     link,
     clock,
     ticker: new Ticker(clock),
     views,
     journals: new TurnJournals(link),
-    desk: new PromptDesk({ link, views, clock }),
+    desk: new PromptDesk({ link, views, clock, onRule }),
     router: new Router(page),
     settings: new SettingsStore(link, page),
-    toasts: new ToastShelf(clock),
+    toasts,
     live: new LiveRegions(),
   };
 }

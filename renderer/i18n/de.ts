@@ -81,6 +81,7 @@ export const de = {
   'banner.closed.browser':
     'Diese Seite versucht es von selbst weiter. Öffnen Sie nach einem Neustart der Runtime die Adresse, die sie ausgegeben hat.',
   'banner.closed.desktop': 'Schließen Sie dieses Fenster und öffnen Sie es wieder über das Tray-Symbol.',
+  'banner.more': 'Mehr',
   'banner.unreadable': 'Die Runtime hat etwas gesendet, das dieses Fenster nicht lesen kann.',
   'banner.unreadable.next': 'Vielleicht sind ihre Versionen verschieden. Starten Sie die App neu.',
 
@@ -463,6 +464,9 @@ export const de = {
   'toast.started': 'Gestartet.',
   'toast.memory':
     'Zugangsdaten bleiben im Speicher, bis die App endet. Geben Sie diese mit „Zugangsdaten erneuern“ noch einmal an.',
+  'toast.rule_saved': 'Regel gespeichert: {match}, in {binding}.',
+  'toast.rule_removed': 'Die Regel wurde entfernt. Sie werden wieder gefragt.',
+  'toast.undo': 'Rückgängig',
   'toast.recorded': 'Auf Ihr Wort hin als erledigt eingetragen.',
 
   // Screen reader

@@ -79,6 +79,7 @@ export const en = {
   'banner.closed.browser':
     'This page tries again by itself. After a new start of the Runtime, open the address it printed.',
   'banner.closed.desktop': 'Close this window and open it again from the tray.',
+  'banner.more': 'More',
   'banner.unreadable': 'The Runtime sent something that this window cannot read.',
   'banner.unreadable.next': 'They may be of different versions. Restart the app.',
 
@@ -439,6 +440,9 @@ export const en = {
   'toast.started': 'Started.',
   'toast.memory':
     'Credentials are kept in memory until the app ends. Give this one again with “Rotate credential”.',
+  'toast.rule_saved': 'Rule saved: {match}, in {binding}.',
+  'toast.rule_removed': 'The rule was removed. You are asked again.',
+  'toast.undo': 'Undo',
   'toast.recorded': 'Recorded as gone, by your word.',
 
   // Screen reader

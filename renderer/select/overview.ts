@@ -125,9 +125,13 @@ export const healthBySeverity = (view: View): readonly HealthItem[] =>
     (a, b) => severities[a.severity] - severities[b.severity] || at(a.since) - at(b.since),
   );
 
-/** The one item that the banner shows: errors only. */
-export const bannerItem = (view: View): HealthItem | null =>
-  healthBySeverity(view).find((item) => item.severity === 'error') ?? null;
+/** The one item that the banner shows: the worst error, else that a closed window leaves no icon behind. */
+export const bannerItem = (view: View): HealthItem | null => {
+  const items = healthBySeverity(view);
+  return (
+    items.find((item) => item.severity === 'error') ?? items.find((item) => item.code === 'no_tray') ?? null
+  );
+};
 
 export const healthMark = (severity: HealthItem['severity']): Mark =>
   severity === 'error' ? mark('xx', 'bad') : severity === 'warning' ? mark('bang', 'warn') : mark('ring');

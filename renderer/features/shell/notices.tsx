@@ -21,6 +21,18 @@ export function Toasts(): ReactElement {
         <div key={toast.id} className="toast">
           <StatusMark mark={toast.mark} />
           <span className="grow">{toast.text}</span>
+          {toast.undo === null ? null : (
+            <button
+              type="button"
+              className="btn sm ghost"
+              onClick={() => {
+                toasts.dismiss(toast.id);
+                toast.undo?.();
+              }}
+            >
+              {t('toast.undo')}
+            </button>
+          )}
           <button type="button" className="btn sm ghost" onClick={() => toasts.dismiss(toast.id)}>
             {t('toast.close')}
           </button>

@@ -1,14 +1,16 @@
 import type { ReactElement } from 'react';
 import { t } from '../../i18n/t.ts';
-import { bannerItem } from '../../select/overview.ts';
+import { bannerItem, healthMark } from '../../select/overview.ts';
 import { mark } from '../../select/mark.ts';
 import { moment } from '../../select/time-words.ts';
-import { useServices, useWindowState } from '../../services.ts';
+import { useRoute, useServices, useWindowState } from '../../services.ts';
+import { Button } from '../../ui/button.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
 
-/** One at a time, worst first: no connection to the daemon, a view that cannot be read, an error of the Runtime. */
+/** One at a time, worst first: no connection to the daemon, a view that cannot be read, an error of the Runtime, no tray. */
 export function WindowBanner(): ReactElement | null {
-  const { clock, link } = useServices();
+  const { clock, link, router } = useServices();
+  const route = useRoute();
   const { view, status, viewAt } = useWindowState();
   if (status === 'closed') {
     return (
@@ -37,11 +39,16 @@ export function WindowBanner(): ReactElement | null {
   const item = view === null ? null : bannerItem(view);
   if (item === null) return null;
   return (
-    <div className="banner bad">
-      <StatusMark mark={mark('xx', 'bad')} />
+    <div className={item.severity === 'error' ? 'banner bad' : 'banner warn'}>
+      <StatusMark mark={healthMark(item.severity)} />
       <span>
         <b>{item.text}</b> {item.next}
       </span>
+      {route.screen === 'doctor' ? null : (
+        <Button kind="sm" onPress={() => router.go({ screen: 'doctor' }, 'heading')}>
+          {t('banner.more')}
+        </Button>
+      )}
     </div>
   );
 }

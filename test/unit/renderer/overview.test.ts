@@ -131,7 +131,7 @@ describe('agents', () => {
   });
 });
 
-test('the banner shows one error, the oldest, and no warning', () => {
+test('the banner shows one error, the oldest; of warnings only that there is no tray', () => {
   const item = (code: string, severity: 'info' | 'warning' | 'error', seconds: number) => ({
     code,
     severity,
@@ -145,6 +145,9 @@ test('the banner shows one error, the oldest, and no warning', () => {
       view({ health: [item('w', 'warning', 900), item('new', 'error', 10), item('old', 'error', 20)] }),
     )?.code,
   ).toBe('old');
+  const noTray = item('no_tray', 'warning', 5);
+  expect(bannerItem(view({ health: [item('w', 'warning', 900), noTray] }))?.code).toBe('no_tray');
+  expect(bannerItem(view({ health: [noTray, item('new', 'error', 1)] }))?.code).toBe('new');
 });
 
 test('what did not settle: by whom, how often tried, what it may still do', () => {

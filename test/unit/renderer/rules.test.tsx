@@ -1,7 +1,9 @@
 // @vitest-environment happy-dom
 import { act, fireEvent, screen } from '@testing-library/react';
 import { describe, expect, test } from 'vitest';
+import type { View } from '../../../src/contract/view.ts';
 import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
+import { ago } from '../../support/renderer-fixture/samples.ts';
 import { scenarios, type Scenario } from '../../support/renderer-fixture/scenarios.ts';
 
 const scenario = (name: string): Scenario => {
@@ -29,6 +31,42 @@ describe('a rule', () => {
     await press('Allow and save the rule');
     const answer = { kind: 'allow', scope: 'folder', days: 30 };
     expect(window.answers()).toEqual([{ id: 'p-ruled', answer }]);
+  });
+
+  test('that was saved is said once the daemon says so, and can be undone', async () => {
+    const before = scenario('prompt-rule').view;
+    const asks = before.interactions.filter(({ id }) => id !== 'p-ruled');
+    const [known] = before.rules;
+    if (known === undefined) throw new Error('no rule to copy');
+    const saved = { ...known, id: 'rule-new', match: 'npm run migrate -- --env test' };
+    const end: View['history'][number] = {
+      ...{ kind: 'permission', id: 'p-ruled', run_id: 'run-ledger', binding: 'billing-service' },
+      ...{ harness: 'claude_sdk', title: 'Run a command', at: ago(0), outcome: 'allowed' },
+      ...{ decided_by: 'person', detail: null },
+    };
+    const gone = { ...before, revision: 2, interactions: asks, history: [...before.history, end] };
+    const toast = (): string | undefined => document.querySelector('.toast .grow')?.textContent ?? undefined;
+
+    const window = await asked();
+    await press('Allow with a rule…');
+    await press('Allow and save the rule');
+    expect(toast()).toBeUndefined();
+    await window.next({ ...gone, rules: [...before.rules, saved] });
+    expect(toast()).toBe('Rule saved: npm run migrate -- --env test, in billing-service.');
+    await press('Undo');
+    expect(window.calls.filter(({ name }) => name === 'rule.remove')).toMatchObject([
+      { request: { id: 'rule-new' } },
+    ]);
+    expect(toast()).toBe('The rule was removed. You are asked again.');
+
+    // Somebody else was first: the rule that came up then is not this window's.
+    const late = await renderWindow({ ...scenario('prompt-rule'), loses: true });
+    await late.readToTheEnd();
+    await late.wait(1_000);
+    await press('Allow with a rule…');
+    await press('Allow and save the rule');
+    await late.next({ ...gone, rules: [...before.rules, saved] });
+    expect(toast()).toBeUndefined();
   });
 
   test('is for the Session unless the person says otherwise, and going back saves none', async () => {

@@ -510,7 +510,7 @@ test('a health error is a banner and, for a full disk, said at once', async () =
       ],
     }),
   );
-  expect(document.querySelector('.banner')?.textContent).toBe('The disk is full. Make room.');
+  expect(document.querySelector('.banner > span')?.textContent).toBe('The disk is full. Make room.');
   expect(document.getElementById('live-urgent')?.textContent).toBe('The disk is full.');
 });
 
