@@ -66,6 +66,7 @@ export const deSentences = {
   'said.check.core_of': 'Core von {binding}',
   'said.check.folder_of': 'Ordner von {binding}',
   'said.check.network': 'Proxy und Zertifikate',
+  'said.check.clock': 'Uhr',
   'said.check.agents': 'Agenten',
   'said.check.cleanup': 'Aufräumen',
   'said.check.folder.ok': '{path} ist lesbar und beschreibbar.',
@@ -81,6 +82,18 @@ export const deSentences = {
     'Entsperren oder starten Sie ihn und versuchen Sie es erneut, oder wählen Sie in den Einstellungen einen anderen Platz für Zugangsdaten.',
   'said.check.store.unneeded':
     'Zurzeit wird er nicht gebraucht. Um diesen Rechner später an einen Core zu binden, entsperren oder starten Sie ihn.',
+  'said.check.clock.right': 'Sie stimmt auf die Minute mit {host} überein.',
+  'said.check.clock.ahead': {
+    one: 'Sie geht {count} Minute gegenüber {host} vor.',
+    other: 'Sie geht {count} Minuten gegenüber {host} vor.',
+  },
+  'said.check.clock.behind': {
+    one: 'Sie geht {count} Minute gegenüber {host} nach.',
+    other: 'Sie geht {count} Minuten gegenüber {host} nach.',
+  },
+  'said.check.clock.unknown': 'Wie spät es bei {host} ist, war nicht zu erfahren.',
+  'said.check.clock.next':
+    'Fristen können falsch aussehen. Schalten Sie in den Systemeinstellungen die automatische Zeit ein, und prüfen Sie erneut.',
   'said.check.connected': 'Verbunden.',
   'said.check.not_connected': 'Nicht verbunden ({state}).',
   'said.check.fix': 'Beheben Sie die Ursache und versuchen Sie es erneut.',

@@ -36,6 +36,7 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
         desktop: daemon.options.systemProxy ?? null,
         hasPassword: () => hasProxyPassword(daemon.options.credentials),
       },
+      time: { clock: daemon.options.clock, network: daemon.network },
       bindings: [...daemon.bindings.values()],
       openCleanup: daemon.projection.cleanup.length,
     });

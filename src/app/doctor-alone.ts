@@ -51,7 +51,8 @@ export async function doctorAlone(
         desktop: null,
         hasPassword: () => hasProxyPassword(credentials),
       };
-      return await runDoctor({ paths, credentials, harnesses, network, bindings: [], openCleanup });
+      const time = { clock: systemClock, network: null };
+      return await runDoctor({ paths, credentials, harnesses, network, time, bindings: [], openCleanup });
     } finally {
       await harnesses.close();
     }

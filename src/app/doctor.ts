@@ -5,6 +5,7 @@ import type { StatePaths } from '../store/paths.ts';
 import type { BoundRuntime } from './binding.ts';
 import type { CredentialDesk } from './credentials.ts';
 import type { HarnessSource } from './daemon-options.ts';
+import { clockCheck, type ClockSubject } from './doctor-clock.ts';
 import { networkCheck, type NetworkSubject } from './doctor-network.ts';
 
 type Check = CommandAnswer<'doctor.run'>['checks'][number];
@@ -17,6 +18,7 @@ export interface DoctorSubject {
   readonly credentials: CredentialDesk;
   readonly harnesses: HarnessSource;
   readonly network: NetworkSubject;
+  readonly time: ClockSubject;
   readonly bindings: readonly BoundRuntime[];
   /** Things not proven gone. */
   readonly openCleanup: number;
@@ -25,19 +27,22 @@ export interface DoctorSubject {
 /** What is installed, reachable, signed in and writable, and what to do about the rest. */
 export async function runDoctor(subject: DoctorSubject): Promise<Check[]> {
   await subject.harnesses.refresh();
+  const cores = subject.bindings.filter(({ target }) => !target.local).map(({ target }) => target.coreUrl);
+  const time = await clockCheck(subject.time, cores);
   return [
     await folderCheck('State folder', subject.paths.root),
     await diskCheck(subject.paths.root),
     await credentialCheck(subject),
-    await networkCheck(subject.network, remoteHosts(subject.bindings)),
+    await networkCheck(
+      subject.network,
+      cores.map((url) => new URL(url).host),
+    ),
+    ...(time === null ? [] : [time]),
     ...(await bindingChecks(subject.bindings)),
     ...agentChecks(subject.harnesses),
     cleanupCheck(subject.openCleanup),
   ];
 }
-
-const remoteHosts = (bindings: readonly BoundRuntime[]): string[] =>
-  bindings.filter(({ target }) => !target.local).map(({ target }) => new URL(target.coreUrl).host);
 
 async function folderCheck(name: string, path: string): Promise<Check> {
   try {

@@ -64,6 +64,7 @@ export const sentences = {
   'said.check.core_of': 'Core of {binding}',
   'said.check.folder_of': 'Folder of {binding}',
   'said.check.network': 'Proxy and certificates',
+  'said.check.clock': 'Clock',
   'said.check.agents': 'Agents',
   'said.check.cleanup': 'Cleanup',
   'said.check.folder.ok': '{path} can be read and written.',
@@ -78,6 +79,18 @@ export const sentences = {
     'Unlock or start it and try again, or choose another place for credentials in Settings.',
   'said.check.store.unneeded':
     'Nothing needs it now. To bind this machine to a Core later, unlock or start it.',
+  'said.check.clock.right': 'It agrees with {host}, to a minute.',
+  'said.check.clock.ahead': {
+    one: 'It is {count} minute ahead of {host}.',
+    other: 'It is {count} minutes ahead of {host}.',
+  },
+  'said.check.clock.behind': {
+    one: 'It is {count} minute behind {host}.',
+    other: 'It is {count} minutes behind {host}.',
+  },
+  'said.check.clock.unknown': 'What time {host} has could not be learnt.',
+  'said.check.clock.next':
+    'Deadlines may look wrong. Turn on automatic time in the system settings, then check again.',
   'said.check.connected': 'Connected.',
   'said.check.not_connected': 'Not connected ({state}).',
   'said.check.fix': 'Fix the cause and try again.',

@@ -67,6 +67,11 @@ test('a Session invites a machine, which enrols and then runs its Turns in the b
       binding: 'handbook',
       outcome: 'completed',
     });
+    const { checks } = await client.call('doctor.run', {});
+    expect(checks.find(({ name }) => name === 'Clock')).toEqual({
+      ...{ name: 'Clock', ok: true, next: null },
+      text: `It agrees with ${new URL(invited?.endpoint ?? '').host}, to a minute.`,
+    });
     client.close();
     child.kill('SIGINT');
     expect((await gone).code).toBe(0);

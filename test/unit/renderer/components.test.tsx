@@ -408,11 +408,11 @@ describe('banners, health, dialogue', () => {
   test('a health item: mark, what was measured, what to do, and one button to check again', async () => {
     await renderWindow(scenario('doctor'));
     const finding = [...document.querySelectorAll<HTMLElement>('.set, .harn, li')].find((each) =>
-      textOf(each).includes('The clock is 11 minutes ahead.'),
+      textOf(each).includes('It is 11 minutes ahead of core.example.com.'),
     );
     if (finding === undefined) throw new Error('no finding on the clock');
     expect(markOf(finding)).toBe('bang warn');
-    expect(textOf(finding)).toContain('Turn on automatic time in the system settings.');
+    expect(textOf(finding)).toContain('Turn on automatic time in the system settings, then');
     expect(buttonNamed('Check again')).toBeTruthy();
   });
 

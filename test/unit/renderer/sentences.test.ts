@@ -104,7 +104,15 @@ describe('in German', () => {
   ];
   const places = [
     'src/observe/health.ts',
-    ...['commands', 'command-gate', 'connection-words', 'credentials', 'doctor', 'doctor-network'],
+    ...[
+      'commands',
+      'command-gate',
+      'connection-words',
+      'credentials',
+      'doctor',
+      'doctor-clock',
+      'doctor-network',
+    ],
     ...['enrolment-words', 'enrolments', 'network-settings', 'local-core', 'orphans', 'updates', 'daemon'],
     'daemon-view',
   ].map((name) => (name.includes('/') ? name : `src/app/${name}.ts`));
