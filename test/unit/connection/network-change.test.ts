@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { connectionView } from '../../../src/app/connection-words.ts';
+import { livenessLimits } from '../../../src/connection/liveness.ts';
 import { Link } from '../../../src/connection/link.ts';
 import { transient, type Failure } from '../../../src/observe/failure.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
@@ -150,6 +151,49 @@ describe('the network changes', () => {
     await way.clock.advance(60_000);
     expect(way.link.state.state).toBe('stopped');
     expect(way.tries).toBe(0);
+  });
+});
+
+describe('the clock is set', () => {
+  const hour = 3_600_000;
+  test.each([hour, -hour])('by %i ms while connected: Core is asked, the connection stays', async (by) => {
+    way.link.start();
+    await state('serving');
+    const [socket] = way.sockets;
+    const asked = socket ? once(socket, 'ping') : Promise.reject(new Error('no socket'));
+    way.clock.jumpWall(by);
+    await way.clock.advance(livenessLimits.tick);
+    await asked;
+    await until(() => way.link.checking === null, 'the answer');
+    await way.clock.advance(livenessLimits.tick);
+    expect(way.link.state.state).toBe('serving');
+    expect(way.sockets).toHaveLength(1);
+  });
+
+  test.each([hour, -hour])('by %i ms while it waits: it tries at once, not an hour later', async (by) => {
+    way.gone = transient('network', 'ENETUNREACH');
+    way.link.start();
+    await state('waiting');
+    for (let time = 0; time < 5; time++) {
+      await clockToNextTry();
+      await state('waiting');
+    }
+    const tried = way.tries;
+    way.clock.jumpWall(by);
+    await way.clock.advance(livenessLimits.tick);
+    await until(() => way.tries > tried, 'a try');
+    await state('waiting');
+    const { next_attempt_at: next } = way.shown;
+    expect(Math.abs(Date.parse(next ?? '') - way.clock.now())).toBeLessThan(60_000);
+  });
+
+  test('a correction of a second is none of its business', async () => {
+    way.link.start();
+    await state('serving');
+    way.clock.jumpWall(-1_000);
+    await way.clock.advance(livenessLimits.tick);
+    expect(way.link.checking).toBeNull();
+    expect(way.shown.reason_code).toBeNull();
   });
 });
 
