@@ -4,9 +4,21 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, test } from 'vitest';
 import { mark } from '../../../renderer/select/mark.ts';
 import { StatusMark } from '../../../renderer/ui/status-mark.tsx';
+import { failureSentence } from '../../../src/app/connection-words.ts';
 import type { HistoryEntry } from '../../../src/contract/history.ts';
+import { transient } from '../../../src/observe/failure.ts';
 import type { View } from '../../../src/contract/view.ts';
-import { ago, cleanup, prompts, turn, turns, view } from '../../support/renderer-fixture/samples.ts';
+import {
+  ago,
+  ahead,
+  binding,
+  cleanup,
+  connection,
+  prompts,
+  turn,
+  turns,
+  view,
+} from '../../support/renderer-fixture/samples.ts';
 import { scenarios, type Scenario } from '../../support/renderer-fixture/scenarios.ts';
 import { buttonNamed, renderWindow, type TestWindow } from '../../support/render-window.tsx';
 
@@ -131,6 +143,29 @@ describe('connection', () => {
     expect(second).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
     const [button] = card.querySelectorAll('button');
     expect(button === undefined ? null : (button.getAttribute('aria-label') ?? textOf(button))).toBe(action);
+  });
+
+  test.each([
+    ['network', null, 'No network. Try 2.'],
+    ['name_not_found', null, 'Name not found: core.example.com. Try 2.'],
+    ['proxy_auth', null, 'The proxy wants a password (407). Try 2.'],
+    ['proxy_unreachable', null, 'The proxy cannot be reached. Try 2.'],
+    ['captive_portal', null, /wants a sign-in first\..+browser/],
+    ['tls', 'CERT_HAS_EXPIRED', /has expired\. Check the clock of this machine/],
+    ['tls', 'ERR_TLS_CERT_ALTNAME_INVALID', /is not one for core\.example\.com/],
+    ['tls', 'SELF_SIGNED_CERT_IN_CHAIN', /issuer is unknown here .+ can be named in Settings/],
+    ['http_status', '503', 'Core answered 503. Try 2.'],
+  ] as const)('lost to %s (%s) says so in plain words', async (code, detail, words) => {
+    const lost = connection({
+      ...{ state: 'waiting', since: ago(9), lost_at: ago(9), attempt: 2, next_attempt_at: ahead(9) },
+      ...{ reason_code: code, reason: failureSentence(transient(code, detail), 'core.example.com') },
+    });
+    await open({ bindings: [binding('away', { connection: lost })] });
+    expect(markOf(named('away'))).toBe('slash warn');
+    const reason = textOf(named('away').querySelectorAll('p')[1]);
+    if (typeof words === 'string') expect(reason).toBe(words);
+    else expect(reason).toMatch(words);
+    expect(textOf(named('away').querySelector('button'))).toBe('Try now');
   });
 
   test('connected shrinks to one row; last heard is in Settings', async () => {
