@@ -51,6 +51,14 @@ app.on('open-url', (event, url) => {
   const link = linkIn([url]);
   if (link !== null) arrive(link);
 });
+/** Asked to end while it starts: what was started meanwhile settles first, so this is done once there is a daemon. */
+let ending = false;
+let end = (): void => void (ending = true);
+let quit = (event: { preventDefault(): void }): void => {
+  event.preventDefault();
+  end();
+};
+app.on('before-quit', (event) => quit(event));
 // Of a packaged app alone: the program of a development start is Electron itself. On Linux the package's desktop file
 // does it; asking there makes some desktops open web pages with this app.
 if (app.isPackaged && process.platform !== 'linux') app.setAsDefaultProtocolClient(linkScheme);
@@ -74,6 +82,8 @@ if (!app.requestSingleInstanceLock({ prompt: options.prompt, link: options.link 
 }
 
 async function start(): Promise<void> {
+  // Not earlier: Electron puts handlers of its own in the place of those, and asks as a menu does.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
   serveWindow(join(__dirname, 'renderer'));
   const linux = process.platform === 'linux';
   const bus = linux ? await SessionBus.open(process.env['DBUS_SESSION_BUS_ADDRESS']) : null;
@@ -187,18 +197,17 @@ class Desktop {
     app.on('activate', () => this.#window.open());
     // Closing the window is not quitting: the Runtime goes on in the tray.
     app.on('window-all-closed', () => undefined);
-    app.on('before-quit', (event) => {
+    quit = (event) => {
       if (this.#quitting) return;
       event.preventDefault();
       // A signal has asked already; a log-out or a menu asks the person.
       if (!this.#signalled) void this.#quit();
-    });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        this.#signalled = true;
-        void this.#leave();
-      });
-    }
+    };
+    end = () => {
+      this.#signalled = true;
+      void this.#leave();
+    };
+    if (ending) return end();
     if (!options.hidden && !settings.start_minimised) this.#window.open();
     else setTimeout(() => this.#showWithoutTray(), panelPatience).unref();
     void this.#watchTray(bus);

@@ -309,6 +309,7 @@ export class Daemon {
     const { options } = this;
     const past = await this.#audit.load();
     this.#history = past.entries.slice(-keptHistory);
+    if (past.skipped > 0) options.logger.warn('history.lines_skipped', { lines: past.skipped });
     this.#control = await ControlServer.listen(options.paths.control, {
       run: (name, request) => this.run(name, request),
       subscribe: (listener) => this.publisher.subscribe(listener),

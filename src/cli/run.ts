@@ -14,6 +14,7 @@ import { consolePort } from './console-port.ts';
 import { endProcess } from './end-process.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, type ExitCode } from './output.ts';
+import { untilSignal } from '../platform/signals.ts';
 
 export const runCommand: CliCommand = {
   help: `agent-runtime run [options]
@@ -60,6 +61,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
     const workspace = useLocal
       ? await localWorkspace(named === undefined ? null : resolve(named), paths)
       : null;
+    const interrupted = untilSignal('SIGINT', 'SIGTERM', 'SIGHUP');
     const { daemon, logger } = await compose({
       paths,
       version: AGENT_RUNTIME_VERSION,
@@ -94,7 +96,7 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
       output.message(`Run ${begun.run_id}`);
     }
     output.message(`Serving. Stop with Ctrl C. State: ${paths.root}`);
-    return serve(daemon, output, async () => console_?.close());
+    return serve(daemon, output, interrupted, async () => console_?.close());
   },
 };
 
@@ -102,13 +104,11 @@ Exits with 3 when Core permanently rejected all that it serves, with 4 when clea
 async function serve(
   daemon: Daemon,
   output: CommandContext['output'],
+  interrupted: Promise<void>,
   before: () => Promise<void>,
 ): Promise<ExitCode> {
   const why = await new Promise<'interrupt' | 'rejected'>((done) => {
-    const onSignal = (): void => done('interrupt');
-    process.once('SIGINT', onSignal);
-    process.once('SIGTERM', onSignal);
-    process.once('SIGHUP', onSignal);
+    void interrupted.then(() => done('interrupt'));
     const told = new Map<string, string>();
     daemon.publisher.subscribe((view) => {
       for (const { name, connection } of view.bindings) {

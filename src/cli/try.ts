@@ -13,7 +13,8 @@ import { statePaths, type StatePaths } from '../store/paths.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 import { exitCodes, plain, type ExitCode } from './output.ts';
 import { wholeInput } from './whole-input.ts';
-import { followTurn } from './turn.ts';
+import { untilSignal } from '../platform/signals.ts';
+import { endSentence, followTurn } from './turn.ts';
 
 /** Places for a `try` beside others under way. */
 const places = 8;
@@ -33,6 +34,10 @@ try of the state folder, unless --state-dir names one; the next try looks there 
     const named = parsed.text('config');
     const config = await loadConfig(named ?? context.paths.config, named !== undefined);
     const localWorkspace = await existingFolder(resolve(parsed.text('workspace') ?? '.'));
+    // A closed terminal or a TERM ends the agent as well as this process.
+    const ended = untilSignal('SIGTERM', 'SIGHUP').then(() => exitCodes.failed);
+    let stopped = false;
+    const stop = untilSignal('SIGINT').then(() => void (stopped = true));
     const daemon = await start(context, (paths) =>
       compose({
         paths,
@@ -44,15 +49,13 @@ try of the state folder, unless --state-dir names one; the next try looks there 
         stderr: null,
       }),
     );
-    // A closed terminal or a TERM ends the agent as well as this process.
-    const ended = new Promise<ExitCode>((done) => {
-      for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => done(exitCodes.failed));
-    });
     const client = new InProcessFrontEnd(daemon);
-    const turn = runTurn(client, prompt, parsed.text('harness'), output.json).catch((error: unknown) => {
-      output.failure(error);
-      return exitCodes.failed;
-    });
+    const turn = stopped
+      ? Promise.resolve(exitCodes.failed)
+      : runTurn(client, prompt, parsed.text('harness'), output.json, stop).catch((error: unknown) => {
+          output.failure(error);
+          return exitCodes.failed;
+        });
     const code = await Promise.race([turn, ended]);
     await daemon.shutdown();
     return code;
@@ -82,6 +85,7 @@ async function runTurn(
   prompt: string,
   harness: string | undefined,
   json: boolean,
+  stop: Promise<void>,
 ): Promise<ExitCode> {
   const begun = await client.call('turn.start', { prompt, ...(harness === undefined ? {} : { harness }) });
   if (json) process.stdout.write(`${JSON.stringify(begun)}\n`);
@@ -96,16 +100,15 @@ async function runTurn(
       interrupt();
     },
   );
-  process.once('SIGINT', interrupt);
-  const outcome = await followTurn(client, begun.run_id, {
+  void stop.then(interrupt);
+  const end = await followTurn(client, begun.run_id, {
     text: (text) => process.stdout.write(json ? `${JSON.stringify({ delta: text })}\n` : plain(text)),
     view: (view) => asker.see(view.interactions.filter((prompt_) => prompt_.run_id === begun.run_id)),
   });
-  process.removeListener('SIGINT', interrupt);
   lines.close();
-  process.stdout.write(json ? `${JSON.stringify({ outcome })}\n` : '\n');
-  if (!json && outcome !== 'completed') process.stderr.write(`The Turn is ${outcome}.\n`);
-  return outcome === 'completed' ? exitCodes.done : exitCodes.failed;
+  process.stdout.write(json ? `${JSON.stringify({ outcome: end.outcome })}\n` : '\n');
+  if (!json && end.outcome !== 'completed') process.stderr.write(`${endSentence(end)}\n`);
+  return end.outcome === 'completed' ? exitCodes.done : exitCodes.failed;
 }
 
 /**

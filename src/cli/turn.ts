@@ -96,13 +96,13 @@ async function start(context: CommandContext, client: FrontEnd, prompt: string):
   output.line(begun, parsed.flag('detach') ? `${begun.run_id}\n` : '');
   if (!output.json) output.message(`Run ${begun.run_id}`);
   if (parsed.flag('detach')) return exitCodes.done;
-  const outcome = await followTurn(client, begun.run_id, {
+  const end = await followTurn(client, begun.run_id, {
     text: (text) => output.line({ delta: text }, plain(text)),
     view: (view) => announcePrompts(view, begun.run_id, parsed.stateDir, (text) => output.message(text)),
   });
-  output.line({ outcome }, '\n');
-  if (!output.json && outcome !== 'completed') output.message(`The Turn is ${outcome}.`);
-  return outcome === 'completed' ? exitCodes.done : exitCodes.failed;
+  output.line({ outcome: end.outcome }, '\n');
+  if (!output.json && end.outcome !== 'completed') output.message(endSentence(end));
+  return end.outcome === 'completed' ? exitCodes.done : exitCodes.failed;
 }
 
 const announced = new Set<string>();
@@ -129,12 +129,29 @@ function typed(path: string): string {
   return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Reads the journal from a cursor as the view announces more, to the Turn's end. Returns its outcome. */
+export interface TurnEnd {
+  readonly outcome: string;
+  /** For a person; empty where nobody gave one. */
+  readonly reason: string;
+}
+
+/** What a person reads of a Turn that did not complete. */
+export function endSentence({ outcome, reason }: TurnEnd): string {
+  const known: Readonly<Record<string, string>> = {
+    failed: 'The Turn failed',
+    cancelled: 'The Turn was cancelled',
+    unknown: 'The end of the Turn was not observed',
+  };
+  const what = known[outcome] ?? `The Turn is ${outcome}`;
+  return reason === '' ? `${what}.` : `${what}: ${plain(reason)}`;
+}
+
+/** Reads the journal from a cursor as the view announces more, to the Turn's end. */
 export async function followTurn(
   client: FrontEnd,
   runId: string,
   on: { text(text: string): void; view(view: View): void },
-): Promise<string> {
+): Promise<TurnEnd> {
   let after = -1;
   const printed = new Map<string, number>();
   const print = (messageId: string | null, text: string, complete: boolean): void => {
@@ -145,14 +162,14 @@ export async function followTurn(
     printed.set(id, complete ? Math.max(seen, text.length) : seen + text.length);
     if (fresh !== '') on.text(fresh);
   };
-  const drain = async (): Promise<string | null> => {
+  const drain = async (): Promise<TurnEnd | null> => {
     for (;;) {
       const page = await client.call('turn.read', { run_id: runId, after, limit: 500 });
       for (const entry of page.entries) {
         after = entry.n;
         if (entry.kind === 'text') print(entry.message_id, entry.text, false);
         if (entry.kind === 'message') print(entry.message_id, entry.text, true);
-        if (entry.kind === 'end') return entry.outcome;
+        if (entry.kind === 'end') return { outcome: entry.outcome, reason: entry.text };
       }
       if (after + 1 >= page.total) return null;
     }
@@ -165,22 +182,22 @@ export async function followTurn(
       busy = busy
         .then(async () => {
           if (over) return;
-          const outcome = await drain().catch((error: unknown) => {
+          const end = await drain().catch((error: unknown) => {
             // A Turn that was only just accepted has no journal yet.
             if (isNotFound(error) && after === -1) return null;
             throw error;
           });
-          if (outcome !== null) {
+          if (end !== null) {
             over = true;
             unsubscribe();
-            resolve(outcome);
+            resolve(end);
             return;
           }
           const past = view.history.find((entry) => entry.kind === 'turn' && entry.id === runId);
           if (past && after === -1) {
             over = true;
             unsubscribe();
-            resolve(past.outcome);
+            resolve({ outcome: past.outcome, reason: past.detail ?? '' });
           }
         })
         .catch((error: unknown) => {

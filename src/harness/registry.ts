@@ -74,6 +74,7 @@ interface BuildContext extends RegistryPorts {
   readonly environment: Environment;
   readonly homeDir: string;
   readonly loginPath: LoginPath;
+  readonly ending: AbortSignal;
 }
 
 /** What is offered when nothing is configured. The demo is for the local Core alone, which the composition sees to. */
@@ -98,7 +99,7 @@ export class HarnessRegistry {
   /** Also those that took too long to be waited for. */
   readonly #probing = new Set<Promise<unknown>>();
   #timer: Timer | null = null;
-  #closed = false;
+  readonly #ending = new AbortController();
 
   constructor(ports: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = ports.clock;
@@ -152,12 +153,17 @@ export class HarnessRegistry {
     return () => this.#listeners.delete(listener);
   }
 
+  /** For the adapters: aborted when the Runtime ends. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /**
-   * No more looks. Resolves when those under way have ended with what they started, or after 10 s: what is still there
-   * then is in the ledger, and the next start ends it.
+   * No more looks. Those under way end with what they started; resolves then, or after 10 s: what is still there is in
+   * the ledger, and the next start ends it.
    */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#ending.abort();
     this.#timer?.cancel();
     this.#listeners.clear();
     await within(this.#clock, CLOSE_LIMIT_MS, Promise.allSettled(this.#probing));
@@ -171,7 +177,7 @@ export class HarnessRegistry {
       }),
     );
     const after = JSON.stringify(this.offered().map(({ adapter, probe }) => [adapter.kind, probe]));
-    if (before === after || this.#closed) return;
+    if (before === after || this.#ending.signal.aborted) return;
     for (const { adapter, probe } of this.offered()) {
       this.#logger.info('harness.probed', {
         kind: adapter.kind,
@@ -214,7 +220,7 @@ export class HarnessRegistry {
 
   #schedule(): void {
     this.#timer?.cancel();
-    if (this.#closed) return;
+    if (this.#ending.signal.aborted) return;
     const all = [...this.#entries.values()].every((entry) => entry.probe.available);
     const pause = all ? AVAILABLE_INTERVAL_MS : UNAVAILABLE_INTERVAL_MS;
     this.#timer = this.#clock.after(pause, () => void this.refresh(), { background: true });
@@ -237,14 +243,14 @@ export async function createHarnessRegistry(
   options: RegistryPorts & { readonly harnesses?: readonly HarnessSettings[] | undefined },
 ): Promise<HarnessRegistry> {
   const environment = options.environment ?? systemEnvironment;
+  const registry = new HarnessRegistry(options);
   const context: BuildContext = {
     ...options,
     environment,
     homeDir: options.homeDir ?? homedir(),
-
+    ending: registry.ending,
     loginPath: new LoginPath({ clock: options.clock, random: options.random, environment }),
   };
-  const registry = new HarnessRegistry(options);
   for (const [index, settings] of (options.harnesses ?? defaults).entries()) {
     const build = Object.hasOwn(builders, settings.adapter) ? builders[settings.adapter] : undefined;
     if (!build) {

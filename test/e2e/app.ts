@@ -9,7 +9,7 @@ import type { TrayIcon } from '../support/desktop-session.ts';
 import { startFakeAnthropic, type FakeModel } from '../support/model-servers/fake-anthropic.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const packaged = join(root, 'release', 'linux-unpacked', 'agent-runtime-desktop');
+export const packaged = join(root, 'release', 'linux-unpacked', 'agent-runtime-desktop');
 const cli = join(root, 'dist', 'cli.js');
 export const pictures = join(root, 'test-results', 'screens', 'app');
 

@@ -1,7 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { DesktopSession } from '../support/desktop-session.ts';
-import { DesktopBed, stubbornSleep, until } from './app.ts';
+import { SilentAgent } from '../support/silent-agent.ts';
+import { DesktopBed, packaged, stubbornSleep, until } from './app.ts';
 import { running, stuck } from './stuck-command.ts';
 
 /** No code of any Core. */
@@ -203,5 +207,27 @@ test('SIGTERM with a Turn at work ends it, leaves no process and exits', async (
     expect(running('sleep 1000')).toBe(false);
   } finally {
     await bed.close();
+  }
+});
+
+test('a signal while it starts ends it with 0 and with everything that it had begun to look at', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'agent-runtime-e2e-'));
+  const state = join(home, 'state');
+  await mkdir(state, { mode: 0o700 });
+  const agent = await SilentAgent.make(home, false);
+  await writeFile(join(state, 'config.json'), JSON.stringify({ harnesses: [agent.settings] }));
+  const app = spawn(packaged, ['--no-sandbox', `--state-dir=${state}`], {
+    env: { ...process.env, HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:' },
+    stdio: 'ignore',
+  });
+  const ended = new Promise<number | null>((done) => app.once('exit', done));
+  try {
+    await expect.poll(() => agent.started()).toBe(true);
+    expect(app.kill('SIGTERM')).toBe(true);
+    expect(await ended).toBe(0);
+    expect(await agent.running()).toBe(false);
+  } finally {
+    app.kill('SIGKILL');
+    await rm(home, { recursive: true });
   }
 });

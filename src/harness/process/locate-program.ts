@@ -28,6 +28,8 @@ export interface ProgramPorts {
   readonly environment: Environment;
   readonly homeDir: string;
   readonly loginPath: LoginPath;
+  /** Aborted: no program is asked any more. */
+  readonly ending?: AbortSignal;
 }
 
 export interface ProgramWanted {
@@ -64,7 +66,7 @@ export async function locateProgram(
   for await (const found of candidates(ports, wanted)) {
     const path = (await wanted.behind?.(found)) ?? found;
     const identity = await fileIdentity(path);
-    const version = known.get(identity) ?? wanted.version(await askVersion(ports.clock, path, env));
+    const version = known.get(identity) ?? wanted.version(await askVersion(ports, path, env));
     if (version !== null) {
       known.set(identity, version);
       return { kind: 'found', program: { path, version, identity } };
@@ -81,11 +83,14 @@ async function* candidates(ports: ProgramPorts, wanted: ProgramWanted): AsyncGen
 
 /** What a program says to `--version`; empty when it says nothing in time or fails. */
 async function askVersion(
-  clock: Clock,
+  { clock, ending }: ProgramPorts,
   path: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
+  if (ending?.aborted) return '';
   const abort = new AbortController();
+  const end = (): void => abort.abort();
+  ending?.addEventListener('abort', end, { once: true });
   const text = new Promise<string>((resolve) => {
     const child = execFile(
       path,
@@ -96,6 +101,7 @@ async function askVersion(
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe?.on('error', () => resolve(''));
   });
   const waited = await within(clock, VERSION_LIMIT_MS, text);
-  if (waited.kind === 'timeout') abort.abort();
+  ending?.removeEventListener('abort', end);
+  if (waited.kind === 'timeout') end();
   return waited.kind === 'value' ? waited.value.trim() : '';
 }

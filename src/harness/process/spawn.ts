@@ -22,6 +22,8 @@ export interface ProcessPorts {
   readonly ledger: ProcessLedger;
   readonly table?: ProcessTable;
   readonly limits?: LadderLimits;
+  /** Aborted: the Runtime ends. Nothing is started any more, and what still runs is stopped. */
+  readonly ending?: AbortSignal;
 }
 
 export interface StartRequest {
@@ -140,7 +142,10 @@ export class NativeProcess {
  * started has been ended again, or stays in the ledger).
  */
 export async function startProcess(ports: ProcessPorts, request: StartRequest): Promise<NativeProcess> {
-  const { ledger, logger, random } = ports;
+  const { ledger, logger, random, ending } = ports;
+  if (ending?.aborted) {
+    throw rejected('harness_unavailable', 'The Runtime ends and starts nothing any more.');
+  }
   const folder = await stat(request.cwd).catch(() => null);
   if (!folder?.isDirectory()) {
     throw rejected(
@@ -184,6 +189,10 @@ export async function startProcess(ports: ProcessPorts, request: StartRequest): 
     });
   }
   logger.info('harness.process_started', { pid, purpose: request.purpose });
+  const end = (): void => void native.stop();
+  ending?.addEventListener('abort', end, { once: true });
+  void ends.closed.then(() => ending?.removeEventListener('abort', end));
+  if (ending?.aborted) end();
   return native;
 }
 

@@ -93,6 +93,7 @@ test('a cancelled Turn ends as cancelled, its prompt is withdrawn, and exit code
   expect((await machine.run('turn', 'cancel', runId)).code).toBe(0);
   const { code, stderr } = await turn.ended;
   expect(code).toBe(1);
+  expect(stderr).toContain('The Turn was cancelled');
   // The hint works in another terminal as it stands.
   expect(stderr).toContain(
     `agent-runtime answer ${asked.interactions[0]?.id} --state-dir ${machine.stateDir} --answers`,
