@@ -118,3 +118,43 @@ test('a binding that was enrolled in the terminal is served at once and after a 
   const row = bed.window.getByRole('listitem').filter({ hasText: 'site' });
   await expect(row.getByText(/Connected since/)).toBeVisible();
 });
+
+test('a link in each way it arrives, with the first start and from the system, fills the screen, asks nobody and binds nothing', async () => {
+  core.authority.offer({ environmentId, sessionId, workspaceDirectory: join(bed.home, 'handbook') });
+  const grant = core.authority.grant(environmentId);
+  const link = `agent-runtime://enroll?endpoint=${encodeURIComponent(core.endpoint)}&grant=${encodeURIComponent(grant)}`;
+  const { host } = new URL(core.endpoint);
+  const filled = async (): Promise<void> => {
+    await expect(bed.window.getByText(`A link brought an invitation of ${host}`)).toBeVisible();
+    const view = await bed.view();
+    expect(view.invited).toEqual({ host });
+    expect(view.bindings).toHaveLength(1);
+    expect(core.paths).toEqual([]);
+    expect(await bed.window.content()).not.toContain(grant);
+  };
+
+  // Nothing runs yet: the system starts the app with the link, as a desktop file and a registered scheme do.
+  const gone = new Promise((done) => bed.process.once('exit', done));
+  bed.process.kill('SIGTERM');
+  await gone;
+  await bed.reopen([link]);
+  await filled();
+  await bed.window.getByRole('button', { name: 'Ignore it' }).click();
+  await expect.poll(async () => (await bed.view()).invited).toBeNull();
+
+  // The app runs, its window is away: macOS hands the link over as an event.
+  await bed.app.evaluate(({ app, BrowserWindow }, url) => {
+    BrowserWindow.getAllWindows()[0]?.hide();
+    app.emit('open-url', { preventDefault: () => undefined }, url);
+  }, link);
+  await filled();
+  expect(await bed.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible())).toBe(
+    true,
+  );
+
+  // Only now, on a person's word, is Core asked; and binding is a step of its own after that.
+  await bed.window.getByRole('button', { name: 'Read the invitation' }).click();
+  await expect(bed.window.getByText('Invitation read')).toBeVisible();
+  expect(core.paths).toEqual(['installation']);
+  expect((await bed.view()).bindings).toHaveLength(1);
+});

@@ -37,14 +37,16 @@ export function WindowBanner(): ReactElement | null {
     );
   }
   const item = view === null ? null : bannerItem(view);
-  if (item === null) return null;
+  // Doctor lists it with all the others.
+  const there = route.screen === 'doctor';
+  if (item === null || (there && item.severity !== 'error')) return null;
   return (
     <div className={item.severity === 'error' ? 'banner bad' : 'banner warn'}>
       <StatusMark mark={healthMark(item.severity)} />
       <span>
         <b>{item.text}</b> {item.next}
       </span>
-      {route.screen === 'doctor' ? null : (
+      {there ? null : (
         <Button kind="sm" onPress={() => router.go({ screen: 'doctor' }, 'heading')}>
           {t('banner.more')}
         </Button>
