@@ -4,7 +4,15 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const parts = ['check', 'test:unit', 'test:contract', 'test:faults', 'test:harness', 'test:e2e'];
+const parts = [
+  'check',
+  'test:unit',
+  'test:contract',
+  'test:faults',
+  'test:harness',
+  'test:e2e',
+  'test:packages',
+];
 const npm = process.env.npm_execpath;
 const total = { passed: 0, failed: 0, skipped: 0 };
 const rows = [];

@@ -1,18 +1,37 @@
-// Builds what people install on Linux, installs each as far as that is possible without touching this system, starts it
-// on a display and asks it for its view. deb and tar.gz; an AppImage needs tools of electron-builder's own download.
+// Builds what people install on Linux (AppImage, deb, tar.gz), installs each without touching this system, starts it on a
+// display and asks it for its view.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { answers } from './answers.mjs';
 
 const root = resolve(new URL('.', import.meta.url).pathname, '../..');
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+if (process.platform !== 'linux') {
+  process.stdout.write('The packages of Linux are tested on Linux alone: 0 passed, 0 failed, 1 skipped\n');
+  process.exit(0);
+}
 
 const wanted = {
   '7za': 'p7zip-full',
   'desktop-file-validate': 'desktop-file-utils',
   'dpkg-deb': 'dpkg',
+  mksquashfs: 'squashfs-tools',
+  unshare: 'util-linux',
+  'xdg-mime': 'xdg-utils',
   'xvfb-run': 'xvfb',
 };
 const missing = Object.entries(wanted).filter(([program]) => !has(program));
@@ -29,33 +48,39 @@ if (missing.length > 0) {
   });
 }
 
-const named = process.env.TEST_ELECTRON;
-const electron =
-  named ??
-  execFileSync(
-    'python3',
-    [join(root, 'test/support/electron-dist'), ...(process.getuid?.() === 0 ? ['--deps'] : [])],
-    {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  ).trim();
+const fetched = (...args) =>
+  execFileSync('python3', [join(root, 'test/support/electron-dist'), ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
+const electron = process.env.TEST_ELECTRON ?? fetched(...(process.getuid?.() === 0 ? ['--deps'] : []));
+const appImageTools = process.env.APPIMAGE_TOOLS_PATH ?? fetched('--appimage-tools');
+
+/** What an unprivileged user has to ask for as well. */
+const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+let passed = 0;
+let begun = false;
+let skipped = 0;
 
 const bed = mkdtempSync(join(tmpdir(), 'agent-runtime-packages-'));
 try {
   const output = join(bed, 'release');
-  step('build deb and tar.gz');
+  step('build AppImage, deb and tar.gz');
   execFileSync(
     process.execPath,
     [
       join(root, 'build/package.mjs'),
       '--installers',
-      ...['deb', 'tar.gz'],
+      ...['AppImage', 'deb', 'tar.gz'],
       ...['-c.compression=store', '-c.deb.compression=gz', `-c.directories.output=${output}`],
     ],
     {
       cwd: root,
-      env: { ...process.env, ELECTRON_OVERRIDE_DIST_PATH: electron },
+      env: {
+        ...process.env,
+        ELECTRON_OVERRIDE_DIST_PATH: electron,
+        APPIMAGE_TOOLS_PATH: appImageTools,
+      },
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
@@ -90,7 +115,28 @@ try {
     encoding: 'utf8',
   });
   assert.notEqual(icons.trim(), '', 'its icon is there');
-  await answers(join(deb, 'opt/Agent Runtime/agent-runtime-desktop'), 'deb');
+  hardened(join(deb, 'opt/Agent Runtime/agent-runtime-desktop'));
+  if (mayMount()) {
+    execFileSync(
+      'unshare',
+      [
+        ...asRoot,
+        '--mount',
+        process.execPath,
+        join(root, 'test/packages/install-deb.mjs'),
+        made('.deb'),
+        bed,
+      ],
+      { stdio: ['ignore', 'inherit', 'inherit'], timeout: 240_000 },
+    );
+    passed += 1;
+  } else {
+    process.stdout.write(
+      'packages: deb: not installed, since this system lets nobody mount; started as it is\n',
+    );
+    skipped += 1;
+    await answers(join(deb, 'opt/Agent Runtime/agent-runtime-desktop'), { bed });
+  }
 
   step('tar.gz');
   const tar = join(bed, 'tar');
@@ -98,15 +144,40 @@ try {
   execFileSync('tar', ['-xzf', made('.tar.gz'), '-C', tar]);
   const [folder] = readdirSync(tar);
   assert.ok(folder);
-  await answers(join(tar, folder, 'agent-runtime-desktop'), 'tar.gz');
-  process.stdout.write('packages: deb and tar.gz were built, unpacked and started\n');
+  hardened(join(tar, folder, 'agent-runtime-desktop'));
+  await answers(join(tar, folder, 'agent-runtime-desktop'), { bed });
+
+  step('AppImage: what it holds');
+  const image = made('.AppImage');
+  const opened = join(bed, 'image');
+  mkdirSync(opened);
+  execFileSync(image, ['--appimage-extract'], { cwd: opened, stdio: ['ignore', 'ignore', 'inherit'] });
+  const held = join(opened, 'squashfs-root');
+  // The builder adds the last one for the deb.
+  const packed = new Map(
+    [...files(join(output, 'linux-unpacked'))].filter(([path]) => path !== 'resources/apparmor-profile'),
+  );
+  const found = files(held);
+  for (const [path, sum] of packed)
+    assert.equal(found.get(path), sum, `${path} is in the AppImage as it was built`);
+  assert.deepEqual(
+    [...found.keys()].filter((path) => !packed.has(path) && !path.startsWith('usr/share/icons/')).sort(),
+    ['.DirIcon', 'AppRun', 'agent-runtime-desktop.desktop', 'agent-runtime-desktop.png'],
+  );
+  const imageEntry = join(held, 'agent-runtime-desktop.desktop');
+  execFileSync('desktop-file-validate', [imageEntry], { stdio: 'inherit' });
+  assert.match(readFileSync(imageEntry, 'utf8'), /^MimeType=x-scheme-handler\/agent-runtime;$/m);
+  hardened(join(held, 'agent-runtime-desktop'));
+  step('AppImage: start');
+  await answers(image, { bed, env: { APPIMAGE_EXTRACT_AND_RUN: '1' } });
+  passed += 1;
+  process.stdout.write(`packages: ${passed} passed, 0 failed, ${skipped} skipped\n`);
 } finally {
   rmSync(bed, { recursive: true, force: true });
 }
 
-/** Starts an installed program and asks it, as the terminal does, what it serves. */
-async function answers(program, name) {
-  step(`${name}: fuses and code`);
+/** What is packed is what the fuses let run, and nothing lies beside it. */
+function hardened(program) {
   assert.ok(existsSync(join(program, '../resources/app.asar')));
   assert.ok(!existsSync(join(program, '../resources/app')), 'no code beside the archive');
   const fuses = execFileSync('npx', ['--no-install', 'electron-fuses', 'read', '--app', program], {
@@ -119,55 +190,33 @@ async function answers(program, name) {
     'OnlyLoadAppFromAsar is Enabled',
   ])
     assert.ok(fuses.includes(line), `${line}: ${fuses}`);
-
-  step(`${name}: start`);
-  const home = mkdtempSync(join(bed, 'home-'));
-  const state = join(home, 'state');
-  const { DBUS_SESSION_BUS_ADDRESS, ...env } = process.env;
-  void DBUS_SESSION_BUS_ADDRESS;
-  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const child = spawn(
-    'xvfb-run',
-    [
-      '-a',
-      program,
-      ...sandbox,
-      `--state-dir=${state}`,
-      'agent-runtime://enroll?endpoint=https%3A%2F%2Fcore.test%2Fapi%2Fv1',
-    ],
-    { env: { ...env, HOME: home }, stdio: 'ignore', detached: true },
-  );
-  const ended = new Promise((done) => child.once('exit', done));
-  try {
-    const view = await view_(state);
-    // The link on the command line filled the screen (what was waited for), and bound nothing.
-    assert.deepEqual(
-      view.bindings.filter((binding) => binding.enrolled !== null),
-      [],
-    );
-  } finally {
-    process.kill(-child.pid, 'SIGTERM');
-    await ended;
-  }
 }
 
-async function view_(state) {
-  const end = Date.now() + 30_000;
-  for (;;) {
-    const asked = spawnSync(
-      process.execPath,
-      [join(root, 'dist/cli.js'), 'view', '--json', '--state-dir', state],
-      {
-        encoding: 'utf8',
-      },
+/** Every file below a folder, with the hash of what it holds; of a link, where it points. */
+function files(folder) {
+  const all = new Map();
+  for (const path of readdirSync(folder, { recursive: true })) {
+    const full = join(folder, path);
+    const kind = lstatSync(full);
+    if (kind.isDirectory()) continue;
+    all.set(
+      path,
+      kind.isSymbolicLink()
+        ? `to ${readlinkSync(full)}`
+        : createHash('sha256').update(readFileSync(full)).digest('hex'),
     );
-    const view = asked.status === 0 ? JSON.parse(asked.stdout) : null;
-    if (view?.runtime.state === 'running' && view.invited !== null) return view;
-    assert.ok(Date.now() < end, `it does not serve with the link in hand: ${asked.stderr}`);
-    await new Promise((done) => setTimeout(done, 300));
   }
+  return all;
 }
 
+/** Whether this system lets us mount in a namespace of our own. */
+function mayMount() {
+  return spawnSync('unshare', [...asRoot, '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', bed]).status === 0;
+}
+
+/** A step that begins is one that the steps before it let begin. */
 function step(name) {
+  if (begun) passed += 1;
+  begun = true;
   process.stdout.write(`packages: ${name}\n`);
 }
