@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
 import type { Logger } from '../src/observe/logger.ts';
-import { AutostartFile } from './autostart.ts';
+import { autostartEntry, DesktopEntry } from './desktop-entry.ts';
 
 const fileName = 'agent-runtime-desktop.desktop';
 
@@ -12,13 +12,18 @@ const fileName = 'agent-runtime-desktop.desktop';
  */
 export class LoginItem {
   readonly #logger: Logger;
-  readonly #file = new AutostartFile(
+  readonly #file = new DesktopEntry(
     join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'autostart', fileName),
+    autostartEntry,
   );
   #set: boolean | null = null;
 
-  constructor(logger: Logger) {
+  readonly #onChanged: (done: boolean) => void;
+
+  /** `onChanged` hears whether the desktop now does what the setting says. */
+  constructor(logger: Logger, onChanged: (done: boolean) => void) {
     this.#logger = logger;
+    this.#onChanged = onChanged;
   }
 
   /** Brings the system in line with the setting; a development tree is never registered. */
@@ -33,9 +38,11 @@ export class LoginItem {
     try {
       const became = await this.#file.set(wanted, process.env['APPIMAGE'] ?? process.execPath);
       if (became !== 'done') this.#logger.info('login_item.left', { why: became });
+      this.#onChanged(!wanted || became === 'done');
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
       this.#logger.warn('login_item.not_written', { code });
+      this.#onChanged(false);
     }
   }
 }

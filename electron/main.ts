@@ -11,6 +11,7 @@ import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
+import { linkHandlerPorts, takeLinks } from './link-handler.ts';
 import { LoginItem } from './login-item.ts';
 import { BusNotifier } from './bus-notifier.ts';
 import { Notifications } from './notifications.ts';
@@ -128,7 +129,10 @@ class Desktop {
     this.#daemon = daemon;
     this.#logger = logger;
     this.#view = daemon.publisher.current();
-    this.#loginItem = new LoginItem(logger);
+    this.#loginItem = new LoginItem(logger, (done) => {
+      if (done) daemon.health.clear('login_item');
+      else daemon.health.raise('login_item', 'Start at login could not be changed.');
+    });
     const ports = {
       run: (name: string, request: unknown) => daemon.run(name, request),
       subscribe: (listener: (view: View) => void) => daemon.publisher.subscribe(listener),
@@ -211,6 +215,8 @@ class Desktop {
     if (!options.hidden && !settings.start_minimised) this.#window.open();
     else setTimeout(() => this.#showWithoutTray(), panelPatience).unref();
     void this.#watchTray(bus);
+    if (app.isPackaged && process.platform === 'linux')
+      void takeLinks(process.env['APPIMAGE'] ?? process.execPath, linkHandlerPorts(this.#logger));
     if (options.prompt !== null) void this.#startTurn(options.prompt);
     arrive = (link) => this.#arrive(link);
     if (early !== null) this.#arrive(early);

@@ -46,6 +46,9 @@ export const deSentences = {
     'Dieser Desktop zeigt kein Tray-Symbol; das Schließen des Fensters minimiert es deshalb nur.',
   'said.health.no_tray.next':
     'Ein neuer Start der App holt das Fenster nach vorn. Unter GNOME zeigt die Erweiterung AppIndicator Tray-Symbole.',
+  'said.health.login_item': 'Der Start bei der Anmeldung konnte nicht geändert werden.',
+  'said.health.login_item.next':
+    'Sehen Sie im Autostart-Ordner Ihres Desktops nach: Der Eintrag dieser App lässt sich nicht schreiben, gehört einem anderen Programm oder wurde dort abgeschaltet.',
   'said.health.history': 'Der Verlauf konnte nicht auf die Platte geschrieben werden.',
   'said.health.history.next':
     'Prüfen Sie, ob der Zustandsordner beschreibbar ist und die Platte noch Platz hat.',

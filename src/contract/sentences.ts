@@ -46,6 +46,9 @@ export const sentences = {
   'said.health.no_tray': 'This desktop shows no tray icon, so closing the window only minimises it.',
   'said.health.no_tray.next':
     'Starting the app again brings the window to the front. On GNOME, the AppIndicator extension shows tray icons.',
+  'said.health.login_item': 'Start at login could not be changed.',
+  'said.health.login_item.next':
+    'Look into the autostart folder of your desktop: the entry of this app cannot be written, is another one’s, or was switched off there.',
   'said.health.history': 'The history could not be written to disk.',
   'said.health.history.next': 'Check that the state folder is writable and the disk has room.',
 

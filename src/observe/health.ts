@@ -49,6 +49,10 @@ export const healthItems = {
     severity: 'warning',
     next: 'Starting the app again brings the window to the front. On GNOME, the AppIndicator extension shows tray icons.',
   },
+  login_item: {
+    severity: 'warning',
+    next: 'Look into the autostart folder of your desktop: the entry of this app cannot be written, is another one’s, or was switched off there.',
+  },
   history_not_kept: {
     severity: 'warning',
     next: 'Check that the state folder is writable and the disk has room.',

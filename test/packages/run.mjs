@@ -145,7 +145,8 @@ try {
   const [folder] = readdirSync(tar);
   assert.ok(folder);
   hardened(join(tar, folder, 'agent-runtime-desktop'));
-  await answers(join(tar, folder, 'agent-runtime-desktop'), { bed });
+  const unpacked = join(tar, folder, 'agent-runtime-desktop');
+  await answers(unpacked, { bed, then: (home) => takesLinks(home, unpacked) });
 
   step('AppImage: what it holds');
   const image = made('.AppImage');
@@ -169,7 +170,11 @@ try {
   assert.match(readFileSync(imageEntry, 'utf8'), /^MimeType=x-scheme-handler\/agent-runtime;$/m);
   hardened(join(held, 'agent-runtime-desktop'));
   step('AppImage: start');
-  await answers(image, { bed, env: { APPIMAGE_EXTRACT_AND_RUN: '1' } });
+  await answers(image, {
+    bed,
+    env: { APPIMAGE_EXTRACT_AND_RUN: '1' },
+    then: (home) => takesLinks(home, image),
+  });
   passed += 1;
   process.stdout.write(`packages: ${passed} passed, 0 failed, ${skipped} skipped\n`);
 } finally {
@@ -190,6 +195,23 @@ function hardened(program) {
     'OnlyLoadAppFromAsar is Enabled',
   ])
     assert.ok(fuses.includes(line), `${line}: ${fuses}`);
+}
+
+/** No package tells the desktop who takes links: the program itself does, for the person who started it. */
+async function takesLinks(home, program) {
+  const query = () =>
+    spawnSync('xdg-mime', ['query', 'default', 'x-scheme-handler/agent-runtime'], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: home },
+    }).stdout.trim();
+  const end = Date.now() + 20_000;
+  while (query() !== 'agent-runtime-links.desktop') {
+    assert.ok(Date.now() < end, `links of the scheme go to ${query() || 'nobody'}`);
+    await new Promise((done) => setTimeout(done, 300));
+  }
+  const entry = join(home, '.local/share/applications/agent-runtime-links.desktop');
+  execFileSync('desktop-file-validate', [entry], { stdio: 'inherit' });
+  assert.ok(readFileSync(entry, 'utf8').includes(`\nExec="${program}" %u\n`));
 }
 
 /** Every file below a folder, with the hash of what it holds; of a link, where it points. */

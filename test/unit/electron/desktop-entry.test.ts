@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AutostartFile, autostartEntry } from '../../../electron/autostart.ts';
+import { autostartEntry, DesktopEntry, linkEntry } from '../../../electron/desktop-entry.ts';
+import { takeLinks, type LinkHandlerPorts } from '../../../electron/link-handler.ts';
+import { silentLogger } from '../../../src/observe/logger.ts';
 
 /** The value of Exec as a desktop reads it: first a string of the format, then its quoted argument. */
 function programIn(entry: string): string {
@@ -27,9 +29,9 @@ describe('the entry that starts the app with the session', () => {
 });
 
 describe('the autostart file', () => {
-  const open = async (): Promise<{ path: string; file: AutostartFile }> => {
+  const open = async (): Promise<{ path: string; file: DesktopEntry }> => {
     const path = join(await mkdtemp(join(tmpdir(), 'autostart-')), 'autostart', 'app.desktop');
-    return { path, file: new AutostartFile(path) };
+    return { path, file: new DesktopEntry(path, autostartEntry) };
   };
   const there = (path: string): Promise<boolean> =>
     stat(path).then(
@@ -64,5 +66,58 @@ describe('the autostart file', () => {
     await mkdir(path, { recursive: true });
     await expect(file.set(true, '/app')).rejects.toThrow();
     await expect(file.set(false, '/new app')).rejects.toThrow();
+  });
+});
+
+describe('links of the scheme', () => {
+  const bed = async (
+    handler: string | Error,
+  ): Promise<{ ports: LinkHandlerPorts; calls: string[]; file: string }> => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'links-')), 'applications');
+    const calls: string[] = [];
+    const ports: LinkHandlerPorts = {
+      logger: silentLogger,
+      folder,
+      xdgMime: (...args) => {
+        calls.push(args.join(' '));
+        if (handler instanceof Error) return Promise.reject(handler);
+        return Promise.resolve(args[0] === 'query' ? `${handler}\n` : '');
+      },
+    };
+    return { ports, calls, file: join(folder, 'agent-runtime-links.desktop') };
+  };
+  const there = (path: string): Promise<boolean> =>
+    stat(path).then(
+      () => true,
+      () => false,
+    );
+  const asked = 'query default x-scheme-handler/agent-runtime';
+
+  test.each(['', 'agent-runtime-links.desktop'])('are taken where %j has them', async (handler) => {
+    const { ports, calls, file } = await bed(handler);
+    await takeLinks('/home/a b/Agent.AppImage', ports);
+    expect(calls).toEqual([asked, 'default agent-runtime-links.desktop x-scheme-handler/agent-runtime']);
+    const entry = await readFile(file, 'utf8');
+    expect(entry).toBe(linkEntry('agent-runtime')('/home/a b/Agent.AppImage'));
+    expect(entry).toContain('\nExec="/home/a b/Agent.AppImage" %u\n');
+    expect(entry).toContain('\nMimeType=x-scheme-handler/agent-runtime;\n');
+  });
+
+  test.each(['agent-runtime-desktop.desktop', 'other.desktop'])('stay with %s', async (handler) => {
+    const { ports, calls, file } = await bed(handler);
+    await takeLinks('/app', ports);
+    expect(calls).toEqual([asked]);
+    expect(await there(file)).toBe(false);
+  });
+
+  test('stay as they are on a desktop without xdg-mime, and where a person hid the entry', async () => {
+    const missing = await bed(Object.assign(new Error('spawn xdg-mime ENOENT'), { code: 'ENOENT' }));
+    await takeLinks('/app', missing.ports);
+    expect(await there(missing.file)).toBe(false);
+    const { ports, calls, file } = await bed('');
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `${linkEntry('agent-runtime')('/app')}Hidden=true\n`);
+    await takeLinks('/app', ports);
+    expect(calls).toEqual([asked]);
   });
 });

@@ -2,41 +2,46 @@ import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Says that an entry is ours: another's of the same name is left as it is. */
-const mark = 'X-Agent-Runtime=autostart';
+const mark = 'X-Agent-Runtime=';
 
-/**
- * A desktop entry that starts `program` in the tray. The format takes the value apart twice, first as a string and then
- * as a quoted argument, so what is special to the second is escaped twice.
- */
+/** A desktop entry that starts `program` in the tray. */
 export function autostartEntry(program: string): string {
-  return [
-    '[Desktop Entry]',
-    'Type=Application',
-    'Name=Agent Runtime',
-    execOf(program),
-    'X-GNOME-Autostart-enabled=true',
-    mark,
-    '',
-  ].join('\n');
+  return entryOf(execOf(program, '--hidden'), 'X-GNOME-Autostart-enabled=true', `${mark}autostart`);
 }
 
-function execOf(program: string): string {
-  const argument = program.replace(/(["`$\\])/g, '\\$1').replace(/%/g, '%%');
-  const value = argument
+/** A desktop entry that hands links of `scheme` to `program`, and is in no menu. */
+export const linkEntry =
+  (scheme: string) =>
+  (program: string): string =>
+    entryOf(execOf(program, '%u'), 'NoDisplay=true', `MimeType=x-scheme-handler/${scheme};`, `${mark}links`);
+
+function entryOf(...lines: readonly string[]): string {
+  return ['[Desktop Entry]', 'Type=Application', 'Name=Agent Runtime', ...lines, ''].join('\n');
+}
+
+/**
+ * The format takes the value apart twice, first as a string and then as a quoted argument, so what is special to the
+ * second is escaped twice.
+ */
+function execOf(program: string, argument: string): string {
+  const quoted = program.replace(/(["`$\\])/g, '\\$1').replace(/%/g, '%%');
+  const value = quoted
     .replace(/\\/g, '\\\\')
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
     .replace(/\t/g, '\\t');
-  return `Exec="${value}" --hidden`;
+  return `Exec="${value}" ${argument}`;
 }
 
-/** The one entry of this app in the autostart folder of a Linux desktop. Changes follow each other in their order. */
-export class AutostartFile {
+/** One entry of this app on a Linux desktop. Changes follow each other in their order. */
+export class DesktopEntry {
   readonly #path: string;
+  readonly #entry: (program: string) => string;
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string) {
+  constructor(path: string, entry: (program: string) => string) {
     this.#path = path;
+    this.#entry = entry;
   }
 
   /**
@@ -50,6 +55,7 @@ export class AutostartFile {
   }
 
   async #set(wanted: boolean, program: string): Promise<'done' | 'foreign' | 'hidden'> {
+    const entry = this.#entry(program);
     const found = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
@@ -59,14 +65,16 @@ export class AutostartFile {
     if (!ours) return 'foreign';
     if (!wanted) {
       if (found === null) return 'done';
-      // Another copy of this app may be the one that starts with the session.
-      if (!found.includes(`${execOf(program)}\n`)) return 'foreign';
+      // Another copy of this app may be the one that it starts.
+      const exec = entry.split('\n').find((line) => line.startsWith('Exec='));
+      if (!found.split('\n').includes(exec ?? '')) return 'foreign';
       await unlink(this.#path);
       return 'done';
     }
     if (found !== null && /^Hidden=true$/m.test(found)) return 'hidden';
+    if (found === entry) return 'done';
     await mkdir(dirname(this.#path), { recursive: true });
-    await writeFile(this.#path, autostartEntry(program));
+    await writeFile(this.#path, entry);
     return 'done';
   }
 }
