@@ -10,7 +10,7 @@ export const promptQueue = (view: Pick<View, 'interactions'>): readonly Interact
 export const bindingOf = (view: Pick<View, 'bindings'>, name: string): BindingView | undefined =>
   view.bindings.find((binding) => binding.name === name);
 
-/** Display name of an agent; its kind where the binding does not know it any more. */
+/** Display name of an agent, as the binding or else any other has it; its kind where none does. */
 export const agentName = (
   view: Pick<View, 'bindings'>,
   binding: string | null,
@@ -18,9 +18,11 @@ export const agentName = (
 ): string =>
   kind === null
     ? t('agent.unnamed')
-    : ((binding === null
-        ? undefined
-        : bindingOf(view, binding)?.harnesses.find((harness) => harness.kind === kind)?.name) ?? kind);
+    : (view.bindings
+        .filter((known) => known.name === binding)
+        .concat(view.bindings)
+        .flatMap(({ harnesses }) => harnesses)
+        .find((harness) => harness.kind === kind)?.name ?? kind);
 
 /** How many prompts Home draws with their buttons; the ones after them open by Review. */
 export const mostOpenCards = 3;

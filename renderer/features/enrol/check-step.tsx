@@ -3,7 +3,8 @@ import { isBindingName, type EnrolmentView } from '../../../src/contract/enrolme
 import { t } from '../../i18n/t.ts';
 import { mark } from '../../select/mark.ts';
 import { folderChecks } from '../../select/enrolment.ts';
-import { useServices } from '../../services.ts';
+import { agentName } from '../../select/prompt-queue.ts';
+import { useServices, useView } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
@@ -69,6 +70,7 @@ export function CheckStep({ enrolment, name, onName, onAnswer }: CheckStepProps)
 }
 
 function Facts({ enrolment }: { readonly enrolment: EnrolmentView }): ReactElement {
+  const view = useView();
   const unasked = enrolment.way === 'credential' && enrolment.state === 'review';
   const way = !enrolment.encrypted
     ? t('enrol.check.local')
@@ -101,7 +103,7 @@ function Facts({ enrolment }: { readonly enrolment: EnrolmentView }): ReactEleme
         <>
           <dt>{t('enrol.check.agent')}</dt>
           <dd>
-            <VisibleText text={enrolment.harness} />
+            <VisibleText text={agentName(view, null, enrolment.harness)} />
           </dd>
         </>
       )}

@@ -65,7 +65,7 @@ export const parked = connection({
   state: 'parked',
   since: ago(7_200),
   host: 'core.example.net',
-  reason: 'Core speaks 0.9.2, this app 0.9.1. Update the app to go on.',
+  reason: 'Core speaks 0.9.2, this app 0.9.1. Update the app, or Core must be updated.',
   reason_code: 'incompatible_version',
   lost_at: ago(7_200),
 });
@@ -334,10 +334,10 @@ export const turns = {
 export const cleanup: CleanupView = {
   id: 'c-1',
   kind: 'process',
-  owner: '“Split invoice template”',
+  owner: 'Turn “Split invoice template”',
   since: ago(1_880),
   attempts: 3,
-  reason: '1 process has not gone.',
+  reason: 'process 48213 did not end',
   state: 'unconfirmed',
   pid: 48_213,
 };

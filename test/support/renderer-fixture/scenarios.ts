@@ -144,7 +144,7 @@ const states: View['bindings'] = [
     connection: connection({
       state: 'parked',
       reason_code: 'incompatible_version',
-      reason: 'Core speaks 0.9.2, this app 0.9.1. Update the app to go on.',
+      reason: 'Core speaks 0.9.2, this app 0.9.1. Update the app, or Core must be updated.',
     }),
   }),
   binding('credential', { connection: connection({ state: 'parked', reason_code: 'credential_rejected' }) }),
@@ -153,7 +153,7 @@ const states: View['bindings'] = [
     connection: connection({
       state: 'waiting',
       reason_code: 'credential_store_unavailable',
-      reason: 'The system keychain did not answer within 5 s. The credential was neither read nor changed.',
+      reason: 'The credential store did not answer. The credential was neither read nor changed.',
     }),
   }),
   binding('suspended', { connection: connection({ state: 'suspended', reason_code: 'suspended_by_core' }) }),

@@ -108,7 +108,7 @@ describe('connection', () => {
       'version',
       'xx bad',
       'Parked: versions differ',
-      'Core speaks 0.9.2, this app 0.9.1. Update the app to go on.',
+      'Core speaks 0.9.2, this app 0.9.1. Update the app, or Core must be updated.',
       'Look for an update',
     ],
     [
@@ -129,7 +129,7 @@ describe('connection', () => {
       'keychain',
       'bang bad',
       'Credential store unavailable',
-      'The system keychain did not answer within 5 s. The credential was neither read nor changed.',
+      'The credential store did not answer. The credential was neither read nor changed.',
       'Try again',
     ],
     ['suspended', 'paus', 'Suspended by Core', 'It takes no work until Core resumes it.', null],

@@ -111,6 +111,8 @@ describe('confirming', () => {
     await open();
     expect(screen.getByText('The Session names it. Another folder needs another Session.')).toBeTruthy();
     expect([...document.querySelectorAll('input.input')].map((field) => field.id)).toHaveLength(1);
+    const agent = [...document.querySelectorAll('dt')].find((term) => term.textContent === 'Agent');
+    expect(agent?.nextElementSibling?.textContent).toBe('Claude Code');
   });
 
   test('another folder is looked at before it can be bound', async () => {

@@ -153,7 +153,7 @@ test('the banner shows one error, the oldest; of warnings only that there is no 
 test('what did not settle: by whom, how often tried, what it may still do', () => {
   expect(cleanupLine(cleanup)).toMatchObject({
     title: 'Process group still there',
-    text: 'Left by “Split invoice template”. Told to end 3 times. 1 process has not gone. It may still change files.',
+    text: 'Left by Turn “Split invoice template”. Told to end 3 times. Process 48213 did not end. It may still change files.',
     busy: false,
   });
   expect(cleanupLine({ ...cleanup, state: 'retrying' }).busy).toBe(true);

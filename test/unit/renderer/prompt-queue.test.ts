@@ -181,7 +181,9 @@ test('an age counts up, a deadline down, and soon is amber', () => {
   expect(promptAge(command('x', { expires_at: ahead(600) }), now).soon).toBe(false);
 });
 
-test('an agent is called by its name, and by its kind where the binding lost it', () => {
+test('an agent is called by its name, which any binding knows, and by its kind where none does', () => {
   expect(agentName(view(), 'billing-service', 'codex')).toBe('Codex');
+  expect(agentName(view(), 'a binding that is gone', 'codex')).toBe('Codex');
+  expect(agentName(view(), null, 'codex')).toBe('Codex');
   expect(agentName(view(), 'billing-service', 'gone')).toBe('gone');
 });
