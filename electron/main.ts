@@ -225,7 +225,10 @@ class Desktop {
   /** Off where there is no feed or nothing that could be replaced; a fault there is no fault of the app. */
   async serveUpdates(feed: string | null): Promise<void> {
     try {
-      const updater = await feedUpdater(feed, () => this.#settle());
+      const updater = await feedUpdater(feed, {
+        network: this.#daemon.network,
+        leave: () => this.#settle(),
+      });
       if (updater) this.#daemon.updates.serve(updater);
     } catch (error) {
       this.#logger.warn('update.off', { error: error instanceof Error ? error.name : 'unknown' });

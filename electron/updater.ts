@@ -3,12 +3,18 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { app } from 'electron';
 import type { Updater } from '../src/app/updates.ts';
+import type { Network } from '../src/platform/network.ts';
+import { proxyConfig, proxyLogin } from './updater-proxy.ts';
 
 /**
  * The updater of an installed app, or null: nothing is packaged, or neither the configuration nor the package names a
- * feed. Loaded then alone: it is most of what it weighs. It fetches nothing by itself and installs nothing on quit.
+ * feed. Loaded then alone: it is most of what it weighs. It fetches nothing by itself and installs nothing on quit. It
+ * takes the proxy of the settings; its TLS is Chromium's, which trusts the authorities of the system alone.
  */
-export async function feedUpdater(feed: string | null, leave: () => Promise<void>): Promise<Updater | null> {
+export async function feedUpdater(
+  feed: string | null,
+  ports: { readonly network: Network; readonly leave: () => Promise<void> },
+): Promise<Updater | null> {
   if (!app.isPackaged) return null;
   if (feed === null && !existsSync(join(process.resourcesPath, 'app-update.yml'))) return null;
   const { autoUpdater } = await import('electron-updater');
@@ -28,8 +34,22 @@ export async function feedUpdater(feed: string | null, leave: () => Promise<void
     autoUpdater.updateConfigPath = named;
   }
   if (!autoUpdater.isUpdaterActive()) return null;
+  // A proxy that does not take the password is not asked for ever.
+  let login: ReturnType<typeof proxyLogin> = null;
+  autoUpdater.on('login', (asked, answer) => {
+    const given = asked.isProxy ? login : null;
+    login = null;
+    if (given) answer(given.user, given.password);
+    else answer('', '');
+  });
+  const takeProxy = async (): Promise<void> => {
+    const { proxy } = await ports.network.settings();
+    login = proxyLogin(proxy);
+    await autoUpdater.netSession.setProxy(proxyConfig(proxy));
+  };
   return {
     async look() {
+      await takeProxy();
       const found = await autoUpdater.checkForUpdates();
       return found?.isUpdateAvailable ? found.updateInfo.version : null;
     },
@@ -37,6 +57,7 @@ export async function feedUpdater(feed: string | null, leave: () => Promise<void
       const heard = (progress: { readonly percent: number }): void => onPercent(progress.percent);
       autoUpdater.on('download-progress', heard);
       try {
+        await takeProxy();
         await autoUpdater.downloadUpdate();
       } finally {
         autoUpdater.off('download-progress', heard);
@@ -44,7 +65,7 @@ export async function feedUpdater(feed: string | null, leave: () => Promise<void
     },
     install() {
       // First everything ends with its proof; then the program is replaced.
-      void leave().then(() => autoUpdater.quitAndInstall(true, true));
+      void ports.leave().then(() => autoUpdater.quitAndInstall(true, true));
     },
   };
 }

@@ -43,6 +43,10 @@ export class Network {
     this.#settings = Promise.resolve(settings);
   }
 
+  settings(): Promise<NetworkSettings> {
+    return this.#settings;
+  }
+
   /** `signal` gives up a tunnel that is not there yet; it does nothing to one that is. */
   async routeFor(url: URL, signal: AbortSignal): Promise<Route> {
     const secure = url.protocol === 'https:' || url.protocol === 'wss:';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { ConnectProxy } from '../support/connect-proxy.ts';
 import { DesktopBed, until } from './app.ts';
 
 test('a newer version is found, fetched and installed on a word, never during a Turn; the app ends with its proof first', async () => {
@@ -77,5 +78,28 @@ test('a newer version is found, fetched and installed on a word, never during a 
   } finally {
     await bed.close();
     feed.close();
+  }
+});
+
+test('the feed is asked through the proxy of the settings, with its password', async () => {
+  const proxy = await ConnectProxy.start({ auth: 'ann:a:b' });
+  const folder = await mkdtemp(join(tmpdir(), 'agent-runtime-update-'));
+  const bed = await DesktopBed.open({
+    env: { APPIMAGE: join(folder, 'Agent Runtime.AppImage'), XDG_CACHE_HOME: join(folder, 'cache') },
+    config: { updates: { feed: 'https://updates.test/agent-runtime/' } },
+  });
+  try {
+    const call = (name: string, request: unknown): Promise<unknown> =>
+      bed.window.evaluate(`window.agentRuntime.command('${name}', ${JSON.stringify(request)})`);
+    await call('credentials.choose', { choice: 'file' });
+    await call('settings.set', { proxy: 'manual', proxy_url: proxy.url, proxy_user: 'ann' });
+    await call('proxy.password', { password: 'a:b' });
+    await call('update.look', {});
+    const basic = `Basic ${Buffer.from('ann:a:b').toString('base64')}`;
+    const asked = { target: 'updates.test:443', authorization: basic };
+    await expect.poll(() => proxy.asked).toContainEqual(asked);
+  } finally {
+    await bed.close();
+    await proxy.close();
   }
 });
