@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
 import type { Logger } from '../src/observe/logger.ts';
-import { autostartEntry, DesktopEntry } from './desktop-entry.ts';
+import { autostartEntry, DesktopEntry } from '../src/app/desktop-entry.ts';
 
 const fileName = 'agent-runtime-desktop.desktop';
 

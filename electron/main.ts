@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, screen, session } from 'electron';
+import { linkHandlerPorts, takeLinks } from '../src/app/link-handler.ts';
 import { compose } from '../src/app/compose.ts';
 import { endDespiteKeychain } from '../src/app/credentials.ts';
 import { loadConfig } from '../src/app/config.ts';
@@ -11,7 +12,6 @@ import { localWorkspace } from '../src/app/workspace-folder.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
-import { linkHandlerPorts, takeLinks } from './link-handler.ts';
 import { LoginItem } from './login-item.ts';
 import { BusNotifier } from './bus-notifier.ts';
 import { Notifications } from './notifications.ts';
@@ -216,7 +216,7 @@ class Desktop {
     else setTimeout(() => this.#showWithoutTray(), panelPatience).unref();
     void this.#watchTray(bus);
     if (app.isPackaged && process.platform === 'linux')
-      void takeLinks(process.env['APPIMAGE'] ?? process.execPath, linkHandlerPorts(this.#logger));
+      void takeLinks(linkScheme, process.env['APPIMAGE'] ?? process.execPath, linkHandlerPorts(this.#logger));
     if (options.prompt !== null) void this.#startTurn(options.prompt);
     arrive = (link) => this.#arrive(link);
     if (early !== null) this.#arrive(early);
@@ -226,7 +226,7 @@ class Desktop {
   async serveUpdates(feed: string | null): Promise<void> {
     try {
       const updater = await feedUpdater(feed, {
-        network: this.#daemon.network,
+        proxy: async () => (await this.#daemon.network.settings()).proxy,
         leave: () => this.#settle(),
       });
       if (updater) this.#daemon.updates.serve(updater);

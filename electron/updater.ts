@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { app } from 'electron';
 import type { Updater } from '../src/app/updates.ts';
-import type { Network } from '../src/platform/network.ts';
+import type { ProxyChoice } from '../src/app/network-settings.ts';
 import { proxyConfig, proxyLogin } from './updater-proxy.ts';
 
 /**
@@ -13,7 +13,7 @@ import { proxyConfig, proxyLogin } from './updater-proxy.ts';
  */
 export async function feedUpdater(
   feed: string | null,
-  ports: { readonly network: Network; readonly leave: () => Promise<void> },
+  ports: { readonly proxy: () => Promise<ProxyChoice>; readonly leave: () => Promise<void> },
 ): Promise<Updater | null> {
   if (!app.isPackaged) return null;
   if (feed === null && !existsSync(join(process.resourcesPath, 'app-update.yml'))) return null;
@@ -43,7 +43,7 @@ export async function feedUpdater(
     else answer('', '');
   });
   const takeProxy = async (): Promise<void> => {
-    const { proxy } = await ports.network.settings();
+    const proxy = await ports.proxy();
     login = proxyLogin(proxy);
     await autoUpdater.netSession.setProxy(proxyConfig(proxy));
   };

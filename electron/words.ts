@@ -142,11 +142,11 @@ const en: Words = {
 
 const de: Words = {
   turns: (count) => (count === 1 ? '1 Turn' : `${count} Turns`),
-  prompts: (count) => (count === 1 ? '1 Anfrage braucht Sie' : `${count} Anfragen brauchen Sie`),
+  prompts: (count) => (count === 1 ? '1 Anfrage wartet auf Sie' : `${count} Anfragen warten auf Sie`),
   tray: {
     state: {
       disconnected: 'nicht verbunden',
-      paused: 'angehalten, nimmt keine neue Arbeit an',
+      paused: 'pausiert, nimmt keine neue Arbeit an',
       stopped: 'gestoppt',
       connected: 'verbunden',
     },
@@ -157,7 +157,7 @@ const de: Words = {
       bootstrapping: 'verbindet',
       dialing: 'verbindet',
       settling: 'wartet auf Aufräumen',
-      waiting: 'verloren, versucht es wieder',
+      waiting: 'verloren, wird erneut versucht',
       suspended: 'von Core ausgesetzt',
       parked: 'geparkt',
       stopped: 'gestoppt',
@@ -166,14 +166,14 @@ const de: Words = {
     questionIn: (binding) => `Frage in ${binding}`,
     open: 'Fenster öffnen',
     start: 'Starten',
-    pause: 'Anhalten: keine neue Arbeit annehmen',
+    pause: 'Pause: keine neue Arbeit annehmen',
     resume: 'Fortsetzen',
     stopAfter: 'Nach den laufenden Turns stoppen',
     stopNow: (open) => (open === 0 ? 'Jetzt stoppen' : `Jetzt stoppen, ${de.turns(open)} beenden…`),
     quit: 'Beenden',
   },
   note: {
-    needsYou: (binding) => `${binding} braucht Sie`,
+    needsYou: (binding) => `${binding} wartet auf Sie`,
     subject: {
       command: 'Ein Befehl wartet auf Ihre Antwort',
       file_change: 'Eine Dateiänderung wartet auf Ihre Antwort',
@@ -186,14 +186,14 @@ const de: Words = {
     open: 'Öffnen',
     deny: 'Ablehnen',
     unsettled: 'Etwas ist nicht abgeschlossen',
-    unsettledText: 'Dass das Gestartete weg ist, ist nicht belegt',
+    unsettledText: 'Das Ende des Gestarteten ist nicht belegt',
     parked: (binding) => `${binding} ist geparkt`,
     parkedWhy: (code) => {
       switch (code) {
         case 'credential_rejected':
           return 'Core weist die Zugangsdaten zurück';
         case 'binding_retired':
-          return 'Core hat sie stillgelegt';
+          return 'Core hat sie aufgelöst';
         case 'binding_mismatch':
         case 'other_key_bound':
           return 'Core kennt sie anders';
@@ -211,13 +211,14 @@ const de: Words = {
   dialog: {
     agentIn: (agent, binding) => `${agent} in ${binding}`,
     more: (count) => `und ${count} weitere`,
-    stays: 'Ihre Arbeit bis hier bleibt im Ordner. Jeder wird gezeigt, bis sein Ende bestätigt ist.',
+    stays:
+      'Was sie bis hierhin getan haben, bleibt im Ordner. Jeder wird gezeigt, bis sein Ende bestätigt ist.',
     endNow: (count) => `${de.turns(count)} jetzt beenden?`,
     end: (count) => `${de.turns(count)} beenden`,
     endAndQuit: (count) => `${de.turns(count)} und die App beenden`,
     quitAfter: 'App beenden, wenn sie zu Ende sind',
     back: 'Zurück',
-    unproven: 'Bei etwas ist nicht belegt, dass es weg ist',
+    unproven: 'Bei etwas ist das Ende nicht belegt',
     unprovenText: 'Wenn Sie jetzt gehen, sucht der nächste Start danach und zeigt es.',
     wait: 'Weiter warten',
     leave: 'Ohne Beleg gehen',

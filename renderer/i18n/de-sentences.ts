@@ -233,7 +233,8 @@ export const deSentences = {
     'Der Turn wurde nicht gestartet: Er konnte nicht auf die Platte geschrieben werden. Prüfen Sie, ob auf der Platte Platz ist.',
   'said.no.file_written':
     'Die Datei {path} konnte nicht geschrieben werden. Prüfen Sie, ob auf der Platte Platz ist.',
-  'said.no.file_read': 'Die Datei {path} konnte nicht gelesen werden.',
+  'said.no.file_read':
+    'Die Datei {path} konnte nicht gelesen werden. Prüfen Sie, ob sie eine Datei ist und Sie sie lesen dürfen.',
   'said.no.folder_made':
     'Der Ordner {path} konnte nicht angelegt werden. Nennen Sie einen anderen, oder machen Sie ihn für sich beschreibbar.',
   'said.no.folder_parent':
@@ -343,7 +344,8 @@ export const deSentences = {
     'Core hat die Form des Schlüssels nicht angenommen, den diese App erzeugt hat. Aktualisieren Sie die App.',
   'said.grant.refused':
     'Core hat diesen Schlüssel zurückgewiesen: Er wurde widerrufen oder ersetzt, oder seine Session ist weg. Fragen Sie den Betreiber dieses Core nach einem neuen.',
-  'said.credential.unreadable': 'Die Zugangsdatei konnte nicht gelesen werden.',
+  'said.credential.unreadable':
+    'Die Zugangsdatei konnte nicht gelesen werden. Prüfen Sie, ob sie eine Datei ist und Sie sie lesen dürfen.',
   'said.credential.invalid': 'Die Zugangsdatei ist nicht gültig: {why}.',
   'said.credential.large': 'sie ist größer als 16 KiB',
   'said.credential.not_one': 'sie ist kein einzelnes JSON-Objekt',

@@ -32,7 +32,11 @@ export async function readBootstrapFile(path: string): Promise<BootstrapFile> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof RuntimeError) throw error;
-    throw rejected('invalid_bootstrap_file', `The bootstrap file ${path} could not be read.`, error);
+    throw rejected(
+      'invalid_bootstrap_file',
+      `The bootstrap file ${path} could not be read. Check that it is a file and that you may read it.`,
+      error,
+    );
   }
   let json: unknown;
   try {

@@ -58,7 +58,11 @@ export async function loadConfig(path: string, required: boolean): Promise<Confi
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && !required) return defaultConfig;
-    throw rejected('invalid_configuration', `The configuration ${path} could not be read.`, error);
+    throw rejected(
+      'invalid_configuration',
+      `The configuration ${path} could not be read. Check that it is a file and that you may read it.`,
+      error,
+    );
   }
   let json: unknown;
   try {

@@ -11,6 +11,9 @@ import type { CredentialDesk } from './credentials.ts';
 /** Where the credential store keeps the password of the proxy. */
 const proxyAccount = 'proxy-password';
 
+/** The way that the settings name. */
+export type ProxyChoice = NetworkSettings['proxy'];
+
 type NetworkChoice = Pick<Settings, 'proxy' | 'proxy_url' | 'proxy_user' | 'extra_ca'>;
 export const networkMembers = ['proxy', 'proxy_url', 'proxy_user', 'extra_ca'] as const;
 

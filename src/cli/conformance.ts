@@ -142,7 +142,11 @@ async function secretOf(file: string): Promise<string> {
   try {
     text = file === '-' ? await standardInput() : await readFile(file, 'utf8');
   } catch (error) {
-    throw rejected('usage', `The credential file ${file} could not be read.`, error);
+    throw rejected(
+      'usage',
+      `The credential file ${file} could not be read. Check that it is a file and that you may read it.`,
+      error,
+    );
   }
   const secret = text.trim();
   if (secret === '') throw rejected('usage', `The credential file ${file} is empty.`);

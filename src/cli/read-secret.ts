@@ -13,7 +13,11 @@ export async function readSecretText(file: string, what: string): Promise<string
     if (file === '-') return await readInput();
     if ((await stat(file)).size <= most) return await readFile(file, 'utf8');
   } catch (error) {
-    throw rejected('usage', `The ${what} could not be read.`, error);
+    throw rejected(
+      'usage',
+      `The ${what} could not be read. Check that it is a file and that you may read it.`,
+      error,
+    );
   }
   throw rejected('usage', `The ${what} is larger than it can be.`);
 }

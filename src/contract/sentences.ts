@@ -212,7 +212,7 @@ export const sentences = {
   'said.no.task_disk':
     'The Turn was not started: it could not be written to disk. Check that the disk has room.',
   'said.no.file_written': 'The file {path} could not be written. Check that the disk has room.',
-  'said.no.file_read': 'The file {path} could not be read.',
+  'said.no.file_read': 'The file {path} could not be read. Check that it is a file and that you may read it.',
   'said.no.folder_made':
     'The folder {path} could not be made. Name another one, or make it writable for you.',
   'said.no.folder_parent': 'The folder {path} could not be made. Make its parent writable for you.',
@@ -301,7 +301,8 @@ export const sentences = {
   'said.grant.secret': 'Core did not take the form of the key that this app made. Update the app.',
   'said.grant.refused':
     'Core refused this key: it was revoked or replaced, or its Session is gone. Ask whoever runs this Core for a fresh one.',
-  'said.credential.unreadable': 'The credential file could not be read.',
+  'said.credential.unreadable':
+    'The credential file could not be read. Check that it is a file and that you may read it.',
   'said.credential.invalid': 'The credential file is not valid: {why}.',
   'said.credential.large': 'it is larger than 16 KiB',
   'said.credential.not_one': 'it is not one JSON object',

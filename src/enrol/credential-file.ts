@@ -67,7 +67,11 @@ export async function readProtectedFile(path: string): Promise<string> {
   const unreadable = (error?: unknown): RuntimeError =>
     error instanceof RuntimeError
       ? error
-      : rejected('invalid_credential_file', 'The credential file could not be read.', error);
+      : rejected(
+          'invalid_credential_file',
+          'The credential file could not be read. Check that it is a file and that you may read it.',
+          error,
+        );
   try {
     await refuseLinks(path);
     const handle = await open(

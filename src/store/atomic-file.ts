@@ -78,7 +78,11 @@ export async function readJson<S extends z.ZodType>(
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { kind: 'absent' };
-    throw fault('storage', `The file ${basename(path)} could not be read.`, error);
+    throw fault(
+      'storage',
+      `The file ${basename(path)} could not be read. Check that it is a file and that you may read it.`,
+      error,
+    );
   }
   try {
     return { kind: 'ok', value: schema.parse(JSON.parse(text)) };

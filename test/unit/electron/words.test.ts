@@ -32,8 +32,8 @@ describe('the words outside the window', () => {
     ]);
     speak('de', []);
     expect(said()).toEqual([
-      '1 Anfrage braucht Sie',
-      '4 Anfragen brauchen Sie',
+      '1 Anfrage wartet auf Sie',
+      '4 Anfragen warten auf Sie',
       'Jetzt stoppen, 3 Turns beenden…',
       '1 Turn jetzt beenden?',
     ]);

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { autostartEntry, DesktopEntry, linkEntry } from '../../../electron/desktop-entry.ts';
-import { takeLinks, type LinkHandlerPorts } from '../../../electron/link-handler.ts';
+import { autostartEntry, DesktopEntry, linkEntry } from '../../../src/app/desktop-entry.ts';
+import { takeLinks, type LinkHandlerPorts } from '../../../src/app/link-handler.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 
 /** The value of Exec as a desktop reads it: first a string of the format, then its quoted argument. */
@@ -95,7 +95,7 @@ describe('links of the scheme', () => {
 
   test.each(['', 'agent-runtime-links.desktop'])('are taken where %j has them', async (handler) => {
     const { ports, calls, file } = await bed(handler);
-    await takeLinks('/home/a b/Agent.AppImage', ports);
+    await takeLinks('agent-runtime', '/home/a b/Agent.AppImage', ports);
     expect(calls).toEqual([asked, 'default agent-runtime-links.desktop x-scheme-handler/agent-runtime']);
     const entry = await readFile(file, 'utf8');
     expect(entry).toBe(linkEntry('agent-runtime')('/home/a b/Agent.AppImage'));
@@ -105,19 +105,19 @@ describe('links of the scheme', () => {
 
   test.each(['agent-runtime-desktop.desktop', 'other.desktop'])('stay with %s', async (handler) => {
     const { ports, calls, file } = await bed(handler);
-    await takeLinks('/app', ports);
+    await takeLinks('agent-runtime', '/app', ports);
     expect(calls).toEqual([asked]);
     expect(await there(file)).toBe(false);
   });
 
   test('stay as they are on a desktop without xdg-mime, and where a person hid the entry', async () => {
     const missing = await bed(Object.assign(new Error('spawn xdg-mime ENOENT'), { code: 'ENOENT' }));
-    await takeLinks('/app', missing.ports);
+    await takeLinks('agent-runtime', '/app', missing.ports);
     expect(await there(missing.file)).toBe(false);
     const { ports, calls, file } = await bed('');
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `${linkEntry('agent-runtime')('/app')}Hidden=true\n`);
-    await takeLinks('/app', ports);
+    await takeLinks('agent-runtime', '/app', ports);
     expect(calls).toEqual([asked]);
   });
 });

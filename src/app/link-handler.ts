@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '../src/observe/logger.ts';
-import { linkScheme } from './options.ts';
+import type { Logger } from '../observe/logger.ts';
+import { homeFolder, systemEnvironment } from '../platform/environment.ts';
 import { DesktopEntry, linkEntry } from './desktop-entry.ts';
 
 /** Another name than that of the package, whose entry a file of the same name would hide. */
 const fileName = 'agent-runtime-links.desktop';
-const mime = `x-scheme-handler/${linkScheme}`;
 /** A desktop that does not answer is left as it is. */
 const limitMs = 10_000;
 
@@ -21,15 +19,16 @@ export interface LinkHandlerPorts {
 }
 
 /**
- * Hands `agent-runtime://` links of a Linux desktop to this program where nobody else takes them: an AppImage and an
+ * Hands links of `scheme` on a Linux desktop to `program` where nobody else takes them: an AppImage and an
  * unpacked archive have no package that does. A handler that is there stays, be it the package's or another's.
  */
-export async function takeLinks(program: string, ports: LinkHandlerPorts): Promise<void> {
+export async function takeLinks(scheme: string, program: string, ports: LinkHandlerPorts): Promise<void> {
+  const mime = `x-scheme-handler/${scheme}`;
   const { logger, folder, xdgMime } = ports;
   try {
     const handler = (await xdgMime('query', 'default', mime)).trim();
     if (handler !== '' && handler !== fileName) return;
-    const became = await new DesktopEntry(join(folder, fileName), linkEntry(linkScheme)).set(true, program);
+    const became = await new DesktopEntry(join(folder, fileName), linkEntry(scheme)).set(true, program);
     if (became === 'done') await xdgMime('default', fileName, mime);
     else logger.info('links.left', { why: became });
   } catch (error) {
@@ -40,7 +39,10 @@ export async function takeLinks(program: string, ports: LinkHandlerPorts): Promi
 
 export const linkHandlerPorts = (logger: Logger): LinkHandlerPorts => ({
   logger,
-  folder: join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'applications'),
+  folder: join(
+    systemEnvironment.get('XDG_DATA_HOME') || join(homeFolder(), '.local', 'share'),
+    'applications',
+  ),
   xdgMime: (...args) =>
     new Promise((resolve, reject) => {
       execFile('xdg-mime', [...args], { timeout: limitMs }, (error, stdout) =>
