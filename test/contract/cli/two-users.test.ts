@@ -40,6 +40,8 @@ test('everything a Runtime keeps is for its user alone: folders 700, files and e
     id: asked.interactions[0]?.id ?? '',
     answer: { kind: 'cancel' },
   });
+  // The answer is heard before it is on disk.
+  await expect.poll(async () => [...(await modesBelow(machine.stateDir)).keys()]).toContain('history.jsonl');
   const modes = await modesBelow(machine.stateDir);
   const secrets = [...modes.keys()].filter((name) => name.endsWith('.secrets.json'));
   expect(secrets).toHaveLength(1);
