@@ -10,7 +10,6 @@ export const deAgentSentences = {
   'said.agent.missing_there': '{agent} wurde an der eingestellten Stelle nicht gefunden.',
   'said.agent.install_or_name':
     'Installieren Sie das Programm, oder nennen Sie seinen Ort in der Konfiguration.',
-  'said.agent.install_or_name.short': 'Installieren Sie das Programm, oder nennen Sie seinen Ort.',
   'said.agent.install': 'Installieren Sie das Programm und versuchen Sie es erneut.',
   'said.agent.silent.claude':
     'Claude Code ist da, antwortet aber nicht. Führen Sie im Terminal „claude --version“ aus.',
@@ -39,6 +38,8 @@ export const deAgentSentences = {
   'said.agent.looking_failed': 'Die Suche nach {agent} ist fehlgeschlagen. Sehen Sie ins Protokoll.',
   'said.agent.no_answer': '{agent} antwortet nicht.',
   'said.agent.no_reason': 'Ein Grund wurde nicht genannt.',
+  'said.agent.no_state_folder':
+    'Ihr Ordner im Zustandsordner konnte nicht angelegt werden. Prüfen Sie den Zustandsordner.',
   'said.agent.program': '{agent} ließ sich nicht starten. Prüfen Sie, ob das Programm installiert ist.',
   'said.agent.no_folder':
     'Den Ordner, in dem gearbeitet werden soll, gibt es nicht. Prüfen Sie ihn und versuchen Sie es erneut.',

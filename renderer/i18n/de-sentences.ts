@@ -46,6 +46,9 @@ export const deSentences = {
     'Dieser Desktop zeigt kein Tray-Symbol; das Schließen des Fensters minimiert es deshalb nur.',
   'said.health.no_tray.next':
     'Ein neuer Start der App holt das Fenster nach vorn. Unter GNOME zeigt die Erweiterung AppIndicator Tray-Symbole.',
+  'said.health.log': 'Zeilen des Protokolls konnten nicht auf die Platte geschrieben werden.',
+  'said.health.log.next':
+    'Prüfen Sie, ob der Ordner logs im Zustandsordner beschreibbar ist und die Platte noch Platz hat. Im Protokoll fehlen Zeilen.',
   'said.health.login_item': 'Der Start bei der Anmeldung konnte nicht geändert werden.',
   'said.health.login_item.next':
     'Sehen Sie im Autostart-Ordner Ihres Desktops nach: Der Eintrag dieser App lässt sich nicht schreiben, gehört einem anderen Programm oder wurde dort abgeschaltet.',
@@ -225,7 +228,7 @@ export const deSentences = {
   'said.no.turn_ended': 'Dieser Turn ist schon beendet.',
   'said.no.turn_input':
     'Dieser Turn nimmt jetzt keine Eingabe: Er läuft nicht, oder sein Agent unterstützt es nicht.',
-  'said.no.agent_kind': 'Einen Agenten der Art {agent} gibt es hier nicht.',
+  'said.no.agent_kind': 'Einen Agenten der Art {agent} gibt es hier nicht. Vorhanden sind: {kinds}.',
   'said.no.agent_available': '{agent} ist nicht verfügbar.',
   'said.no.empty_task': 'Schreiben Sie, was der Agent tun soll.',
   'said.no.long_task': 'Der Text ist zu lang für einen Turn.',

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fault } from '../observe/errors.ts';
 import type { ProcessLedger } from '../ownership/process-ledger.ts';
 import { systemEnvironment } from '../platform/environment.ts';
 import { LocalSteps } from '../workspace/preparation-steps.ts';
@@ -38,7 +39,13 @@ export function bindingPorts(
     harnesses: (target) => daemon.offeredTo(target.local),
     stateDir: async (sessionId) => {
       const folder = join(paths.sessions, safeName(sessionId));
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+        throw fault(
+          'storage',
+          'Its folder in the state folder could not be made. Check the state folder.',
+          error,
+        );
+      });
       return folder;
     },
     workspace: ({ workspace: root, environmentId, sessionId }) => {

@@ -129,8 +129,9 @@ export class BoundRuntime {
   stopPreparation(id: string): boolean {
     return this.#router?.stopPreparation(id) ?? false;
   }
-  forceCleanup(id: string): boolean {
-    return this.#router?.forceCleanup(id) ?? false;
+  async forceCleanup(id: string): Promise<boolean> {
+    const router = this.#router;
+    return router !== null && ((await router.endUnsettled(id)) || router.forceCleanup(id));
   }
 
   view(harnesses: readonly HarnessView[]): BindingView {

@@ -134,7 +134,7 @@ export function createHandlers(daemon: Daemon): CommandHandlers {
     },
     'cleanup.force': async ({ id }) => {
       if (await daemon.orphans.force(id)) return done;
-      if ([...daemon.bindings.values()].some((bound) => bound.forceCleanup(id))) return done;
+      for (const bound of daemon.bindings.values()) if (await bound.forceCleanup(id)) return done;
       throw rejected('not_found', 'There is nothing left to clean up under this id.');
     },
 

@@ -41,12 +41,21 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
   const random = systemRandom;
   await privateFolder(paths.root);
   const redactor = options.redactor ?? new Redactor();
+  let unwritten = false;
+  let running: Daemon | null = null;
+  const noteLog = (): void => {
+    if (unwritten) running?.health.raise('log_not_kept', 'Lines of the log could not be written to disk.');
+  };
   const logger = createFileLogger({
     folder: paths.logs,
     level: options.logLevel,
     redactor,
     clock,
     stderr: options.stderr,
+    onUnwritten: () => {
+      unwritten = true;
+      noteLog();
+    },
   });
   // A promise of ours that nobody waited for is our bug: it is written down, and the daemon goes on.
   process.on('unhandledRejection', (reason) =>
@@ -83,5 +92,7 @@ export async function compose(options: ComposeOptions): Promise<{ daemon: Daemon
         ? null
         : async (host) => (await import('./local-core.ts')).startLocalCore(host, workspace),
   });
+  running = daemon;
+  noteLog();
   return { daemon, logger };
 }

@@ -51,6 +51,8 @@ export const defaultConfig: Config = {
   limits: { executor_idle_seconds: 3_600 },
 };
 
+const remedy = 'Correct it, or move it away to go on with the defaults.';
+
 /** @throws RuntimeError `invalid_configuration` that names the file and the place, never a value. */
 export async function loadConfig(path: string, required: boolean): Promise<Config> {
   let text: string;
@@ -68,26 +70,29 @@ export async function loadConfig(path: string, required: boolean): Promise<Confi
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw rejected('invalid_configuration', `The configuration ${path} is not JSON.`, error);
+    throw rejected('invalid_configuration', `The configuration ${path} is not JSON. ${remedy}`, error);
   }
   const parsed = configSchema.safeParse(json);
   if (!parsed.success) {
     throw rejected(
       'invalid_configuration',
-      `The configuration ${path} is not valid: ${firstFault(parsed.error)}.`,
+      `The configuration ${path} is not valid: ${firstFault(parsed.error)}. ${remedy}`,
     );
   }
   const kinds = (parsed.data.harnesses ?? []).map((harness) => harness.kind);
   const repeated = kinds.find((kind, index) => kinds.indexOf(kind) !== index);
   if (repeated !== undefined) {
-    throw rejected('invalid_configuration', `The configuration ${path} names the kind ${repeated} twice.`);
+    throw rejected(
+      'invalid_configuration',
+      `The configuration ${path} names the kind ${repeated} twice. ${remedy}`,
+    );
   }
   const acp =
     parsed.data.harnesses?.findIndex((harness) => harness.adapter === 'acp' && !harness.command) ?? -1;
   if (acp >= 0) {
     throw rejected(
       'invalid_configuration',
-      `The configuration ${path} is not valid: harnesses[${acp}] needs a command.`,
+      `The configuration ${path} is not valid: harnesses[${acp}] needs a command. ${remedy}`,
     );
   }
   return parsed.data;

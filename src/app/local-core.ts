@@ -278,12 +278,21 @@ function preferredKind(daemon: Daemon, asked: string | null): string {
   if (asked !== null) return asked;
   const offered = daemon.harnesses.offered();
   const real = offered.find(({ adapter, probe }) => adapter.kind !== 'demo' && probe.available);
-  return real?.adapter.kind ?? offered.find(({ probe }) => probe.available)?.adapter.kind ?? 'demo';
+  const any = offered.find(({ probe }) => probe.available) ?? offered[0];
+  return (real ?? any)?.adapter.kind ?? 'demo';
 }
 
 function requireAvailable(daemon: Daemon, kind: string): void {
   const offered = daemon.harnesses.offered().find(({ adapter }) => adapter.kind === kind);
-  if (!offered) throw rejected('harness_unavailable', `There is no agent of the kind ${kind} here.`);
+  if (!offered) {
+    throw rejected(
+      'harness_unavailable',
+      `There is no agent of the kind ${kind} here. Agents there are: ${daemon.harnesses
+        .offered()
+        .map(({ adapter }) => adapter.kind)
+        .join(', ')}.`,
+    );
+  }
   if (!offered.probe.available) {
     throw rejected(
       'harness_unavailable',

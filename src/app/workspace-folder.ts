@@ -32,7 +32,7 @@ export async function existingFolder(path: string): Promise<string> {
   }
   throw rejected(
     'workspace_unusable',
-    `The workspace must be an existing folder, and not the root of the disk. Create ${path} or name another one.`,
+    `The workspace must be an existing folder, and not the root of the disk. Name another one than ${path}.`,
   );
 }
 

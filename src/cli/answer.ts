@@ -14,6 +14,7 @@ export const answerCommand: CliCommand = {
 ID is the id of the interaction in the view. JSON of --answers is {"question id": ["label", ...]}.
 --for saves a rule for exactly this request, as \`rule\` of the interaction shows it; one for the folder ends after a
 week unless --days or --no-end says otherwise. --input allows another input than the agent asked with.`,
+  words: 1,
   options: {
     allow: { type: 'boolean' },
     for: { type: 'string' },
@@ -41,6 +42,8 @@ week unless --days or --no-end says otherwise. --input allows another input than
 function allowance(parsed: Parsed): Answer {
   const days = parsed.text('days');
   const input = parsed.text('input');
+  if (parsed.text('for') !== 'folder' && (days !== undefined || parsed.flag('no-end')))
+    throw rejected('usage', '--days and --no-end go with --for folder: only that rule outlives its Session.');
   const answer = answerSchema.safeParse({
     kind: 'allow',
     scope: parsed.text('for') ?? 'once',
@@ -72,10 +75,13 @@ function answerOf(parsed: Parsed): Answer {
   if (parsed.flag('allow')) return allowance(parsed);
   for (const option of ['for', 'days', 'input'])
     if (parsed.text(option) !== undefined) throw rejected('usage', `--${option} goes with --allow.`);
+  if (parsed.flag('no-end')) throw rejected('usage', '--no-end goes with --allow.');
   if (parsed.flag('deny')) return { kind: 'deny', ...(message === undefined ? {} : { message }) };
   if (json === undefined) return { kind: 'cancel' };
   const value = jsonOf(json, '--answers');
   const answers = answersSchema.safeParse(value);
   if (!answers.success) throw rejected('usage', '--answers is {"question id": ["label", ...]}.');
+  if (Object.values(answers.data).every((labels) => labels.length === 0))
+    throw rejected('usage', '--answers answers no question. Answer one at least, or give --cancel.');
   return { kind: 'answers', answers: answers.data };
 }

@@ -12,6 +12,7 @@ export const unenrollCommand: CliCommand = {
   --leave-credential   also where the credential store does not answer; its entry then stays there
 
 Core keeps the key of the Environment: binding it again takes a rotated key from whoever runs that Core.`,
+  words: 1,
   options: { 'leave-credential': { type: 'boolean' } },
   run: async (context) => {
     const name = nameOf(context.parsed);
@@ -35,6 +36,7 @@ export const rotateCommand: CliCommand = {
   --credential-file FILE   as it was issued by rotating the key of this binding; - for standard input
 
 The device, the folder and the history stay. The connection is made anew, which ends open Turns.`,
+  words: 1,
   options: { 'credential-file': { type: 'string' } },
   run: async (context) => {
     const name = nameOf(context.parsed);

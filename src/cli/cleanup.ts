@@ -6,6 +6,7 @@ export const cleanupCommand: CliCommand = {
   help: `agent-runtime cleanup [--json]
 agent-runtime cleanup retry ID
 agent-runtime cleanup force ID     ends it as far as possible and records that its end was not proven`,
+  words: 2,
   options: {},
   run: (context) => {
     const [action, id] = context.parsed.positionals;
@@ -16,7 +17,10 @@ agent-runtime cleanup force ID     ends it as far as possible and records that i
           cleanup.length === 0
             ? 'Nothing is left to clean up.'
             : cleanup
-                .map((item) => `${item.id}  ${item.kind}  ${item.owner}  ${item.state}: ${item.reason}`)
+                .map(
+                  (item) =>
+                    `${item.id}  ${item.kind}  ${item.owner}, since ${item.since}  ${item.state}: ${item.reason}`,
+                )
                 .join('\n'),
         );
         return exitCodes.done;

@@ -63,11 +63,14 @@ export class ControlClient implements FrontEnd {
   /** Hands a request on as it is: the Runtime parses it. The answer is as the Runtime gave it. */
   pass(name: CommandName, request: unknown): Promise<unknown> {
     const id = ++this.#next;
+    const slow = setTimeout(() => {
+      process.stderr.write('The Runtime has not answered yet. Ctrl C gives up waiting.\n');
+    }, patienceMs);
     return new Promise<unknown>((resolve, reject) => {
       if (this.#socket.destroyed) return reject(notRunning());
       this.#waiting.set(id, { resolve, reject });
       this.#socket.write(`${JSON.stringify({ type: 'call', id, name, request })}\n`);
-    });
+    }).finally(() => clearTimeout(slow));
   }
 
   onView(listener: (view: View) => void): () => void {
@@ -109,6 +112,9 @@ export class ControlClient implements FrontEnd {
     this.#waiting.clear();
   }
 }
+
+/** Before a person is told that an answer takes long. */
+const patienceMs = 5_000;
 
 const notRunning = (): RuntimeError =>
   rejected('not_running', 'The Runtime ended before it answered. What it was doing is not known here.');

@@ -14,6 +14,8 @@ export interface CommandContext {
 export interface CliCommand {
   readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** How many words it takes at most beside its options; none where it does not say. */
+  readonly words?: number;
   run(context: CommandContext): Promise<ExitCode>;
 }
 

@@ -41,6 +41,7 @@ agent-runtime conformance frames
 
 Reads lines {"frame":{...},"context":{...}} from standard input and writes a line for each:
 {"ok":bool,"stage","code","path","canonical"}. Exit code 0 whatever the verdicts.`,
+  words: Infinity,
   options: {
     kind: { type: 'string' },
     url: { type: 'string' },

@@ -19,6 +19,7 @@ export const diagnosticsCommand: CliCommand = {
 Writes one JSON file that only you can read: versions, states and reasons, checks, counts, the last log lines. It holds
 no secret, no prompt and no output; look into it before you hand it on. An existing FILE is never overwritten. A
 Runtime need not run.`,
+  words: 1,
   options: {},
   run: async (context) => {
     const { parsed, output } = context;

@@ -1,9 +1,13 @@
-import { loadConfig } from '../app/config.ts';
+import { defaultConfig, loadConfig } from '../app/config.ts';
+import type { CommandAnswer } from '../contract/commands.ts';
+import type { StatePaths } from '../store/paths.ts';
 import { doctorAlone } from '../app/doctor-alone.ts';
 import { RuntimeError } from '../observe/errors.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { withRuntime, type CliCommand } from './command.ts';
 import { exitCodes } from './output.ts';
+
+type Checks = CommandAnswer<'doctor.run'>['checks'];
 
 export const doctorCommand: CliCommand = {
   help: 'agent-runtime doctor [--json]\n\nA Runtime need not run. Exit code 1 when a check failed.',
@@ -14,7 +18,7 @@ export const doctorCommand: CliCommand = {
       async (client) => (await client.call('doctor.run', {})).checks,
     ).catch(async (error: unknown) => {
       if (!(error instanceof RuntimeError) || error.code !== 'not_running') throw error;
-      return doctorAlone(context.paths, await loadConfig(context.paths.config, false), silentLogger);
+      return alone(context.paths);
     });
     context.output.document({ checks }, () =>
       checks
@@ -27,3 +31,17 @@ export const doctorCommand: CliCommand = {
     return checks.every((check) => check.ok) ? exitCodes.done : exitCodes.failed;
   },
 };
+
+/** A configuration that cannot be used is one thing that is wrong; the rest is looked at without it. */
+async function alone(paths: StatePaths): Promise<Checks> {
+  let problem: string | null = null;
+  const config = await loadConfig(paths.config, false).catch((error: unknown) => {
+    if (!(error instanceof RuntimeError)) throw error;
+    problem = error.message;
+    return defaultConfig;
+  });
+  const checks = await doctorAlone(paths, config, silentLogger);
+  return problem === null
+    ? checks
+    : [{ name: 'Configuration', ok: false, text: problem, next: null }, ...checks];
+}

@@ -12,16 +12,16 @@ export class Output {
     this.json = json;
   }
 
-  /** One document. `text` is what a person reads instead. */
+  /** One document. `text` is what a person reads instead; foreign text in it needs no care. */
   document(value: unknown, text: () => string): void {
-    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : ensureEnd(text()));
+    process.stdout.write(this.json ? `${jsonText(value, 2)}\n` : ensureEnd(plain(text())));
   }
   /** One line of a stream. */
   line(value: unknown, text: string): void {
-    process.stdout.write(this.json ? `${JSON.stringify(value)}\n` : text);
+    process.stdout.write(this.json ? `${jsonText(value)}\n` : text);
   }
   message(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${plain(text)}\n`);
   }
 
   failure(error: unknown): ExitCode {
@@ -31,7 +31,7 @@ export class Output {
     const message =
       known?.message ??
       `Something went wrong${/^E[A-Z]+$/.test(system) ? ` (${system})` : ''}. The log may say more.`;
-    if (this.json) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`);
+    if (this.json) process.stdout.write(`${jsonText({ error: { code, message } })}\n`);
     else this.message(message);
     switch (code) {
       case 'usage':
@@ -56,11 +56,16 @@ export class Output {
 
 const ensureEnd = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-/** Agent text in a terminal: control characters other than line ends and tabs become visible codes. */
+/** What cannot be seen or turns the direction of text, but for line ends and tabs. */
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const hexOf = (char: string): string => (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
+
+/** Foreign text in a terminal: hidden characters become visible codes. */
 export function plain(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (char) =>
-      char === '\r' ? '' : `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
-  );
+  return text.replace(hidden, (char) => (char === '\r' ? '' : `<U+${hexOf(char).toUpperCase()}>`));
+}
+
+/** JSON that a terminal shows as it is: hidden characters are escaped, which means the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(hidden, (char) => `\\u${hexOf(char)}`);
 }

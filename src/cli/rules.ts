@@ -1,6 +1,6 @@
 import { rejected } from '../observe/errors.ts';
 import { withRuntime, type CliCommand } from './command.ts';
-import { exitCodes, plain } from './output.ts';
+import { exitCodes } from './output.ts';
 
 export const rulesCommand: CliCommand = {
   help: `agent-runtime rules [--json]
@@ -8,6 +8,7 @@ agent-runtime rules remove ID
 agent-runtime rules remove all     you are asked each time again
 
 A rule allows one exact request of one agent in one folder. It is made with an answer: answer ID --allow --for folder.`,
+  words: 2,
   options: {},
   run: (context) => {
     const [action, id, ...more] = context.parsed.positionals;
@@ -22,7 +23,7 @@ A rule allows one exact request of one agent in one folder. It is made with an a
                   const end = rule.expires_at === null ? 'no end' : `ends ${rule.expires_at.slice(0, 10)}`;
                   const held = rule.scope === 'folder' ? '' : `, one ${rule.scope}`;
                   const where = `${rule.harness} in ${rule.folder ?? rule.binding}${held}`;
-                  const covers = plain(`${rule.tool}: ${rule.match}  (${where}`);
+                  const covers = `${rule.tool}: ${rule.match}  (${where}`;
                   return `${rule.id}  ${covers}, used ${rule.used}, ${end})`;
                 })
                 .join('\n'),

@@ -1,6 +1,6 @@
 import type { View } from '../contract/view.ts';
 import { withRuntime, type CliCommand } from './command.ts';
-import { exitCodes } from './output.ts';
+import { exitCodes, jsonText } from './output.ts';
 
 export const viewCommand: CliCommand = {
   help: 'agent-runtime view [--json]\n\nPrints the whole view of the running Runtime as JSON.',
@@ -8,7 +8,7 @@ export const viewCommand: CliCommand = {
   run: (context) =>
     withRuntime(context, async (client) => {
       const view = await client.call('view.get', {});
-      context.output.document(view, () => JSON.stringify(view, null, 2));
+      context.output.document(view, () => jsonText(view, 2));
       return exitCodes.done;
     }),
 };
@@ -43,13 +43,20 @@ function describe(view: View): string {
     lines.push(`${name}: ${connection.state}${reason}`);
     for (const harness of harnesses) {
       const why = harness.reason === null ? '' : `  ${harness.reason}`;
-      lines.push(`  ${harness.name} ${harness.available ? 'ready' : 'not available'}${why}`);
+      lines.push(`  ${harness.name} ${readiness(view, harness.available)}${why}`);
     }
   }
   lines.push(
-    `${view.turns.length} open Turns, ${view.interactions.length} prompts, ${view.cleanup.length} not settled`,
+    `${counted(view.turns.length, 'open Turn')}, ${counted(view.interactions.length, 'prompt')}, ${view.cleanup.length} not settled`,
   );
   for (const prompt of view.interactions) lines.push(`  ${prompt.id}  ${prompt.title}`);
   for (const item of view.health) lines.push(`${item.severity}: ${item.text} ${item.next}`);
   return lines.join('\n');
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function readiness({ runtime }: View, available: boolean): string {
+  if (available) return 'ready';
+  return runtime.state === 'paused' ? 'paused' : 'not available';
 }

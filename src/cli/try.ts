@@ -24,6 +24,7 @@ export const tryCommand: CliCommand = {
 
 Local Core, Runtime and agent in this process, working in DIR (default: this folder). Its state lies in the folder
 try of the state folder, unless --state-dir names one; the next try looks there for what this one left behind.`,
+  words: Infinity,
   options: { harness: { type: 'string' }, workspace: { type: 'string' }, config: { type: 'string' } },
   run: async (context) => {
     const { parsed, output } = context;

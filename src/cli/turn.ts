@@ -16,6 +16,7 @@ agent-runtime turn list
 agent-runtime turn show ID
 
 ID is the Run id that start prints. start prints the output to its end; exit code 0 for completed, else 1.`,
+  words: Infinity,
   options: { harness: { type: 'string' }, session: { type: 'string' }, detach: { type: 'boolean' } },
   run: (context) => {
     const [action, ...rest] = context.parsed.positionals;
@@ -25,6 +26,9 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
     if (action === 'start' && rest.join(' ').trim() === '') {
       throw rejected('usage', 'Give the text: agent-runtime turn start TEXT');
     }
+    const taken = { list: 0, cancel: 1, show: 1 }[action];
+    const extra = taken === undefined ? undefined : rest[taken];
+    if (extra !== undefined) throw rejected('usage', `${plain(extra)} is a word too many here. See --help.`);
     return withRuntime(context, async (client) => {
       switch (action) {
         case 'start':
@@ -65,9 +69,9 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
               `${turn.run_id}  ${turn.harness}  ${turn.outcome ?? turn.state}`,
               ...turn.evidence.map(
                 (item) =>
-                  `  ${item.at}  ${item.fact} (${item.by})${item.detail === null ? '' : `: ${plain(item.detail)}`}`,
+                  `  ${item.at}  ${item.fact} (${item.by})${item.detail === null ? '' : `: ${item.detail}`}`,
               ),
-              plain(turn.text),
+              turn.text,
             ].join('\n'),
           );
           return exitCodes.done;
@@ -178,10 +182,10 @@ export async function followTurn(
     let busy: Promise<void> = Promise.resolve();
     let over = false;
     const unsubscribe = client.onView((view) => {
-      on.view(view);
       busy = busy
         .then(async () => {
           if (over) return;
+          // What was said before a prompt is read before it.
           const end = await drain().catch((error: unknown) => {
             // A Turn that was only just accepted has no journal yet.
             if (isNotFound(error) && after === -1) return null;
@@ -193,6 +197,7 @@ export async function followTurn(
             resolve(end);
             return;
           }
+          on.view(view);
           const past = view.history.find((entry) => entry.kind === 'turn' && entry.id === runId);
           if (past && after === -1) {
             over = true;

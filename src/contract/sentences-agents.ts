@@ -8,7 +8,6 @@ export const agentSentences = {
   'said.agent.missing': '{agent} was not found.',
   'said.agent.missing_there': '{agent} was not found at the configured place.',
   'said.agent.install_or_name': 'Install it, or name its program in the configuration.',
-  'said.agent.install_or_name.short': 'Install it, or name its program.',
   'said.agent.install': 'Install it and try again.',
   'said.agent.silent.claude':
     'A Claude Code is there but does not answer. Run "claude --version" in a terminal.',
@@ -33,6 +32,7 @@ export const agentSentences = {
   'said.agent.looking_failed': 'Looking for {agent} failed. Look at the log.',
   'said.agent.no_answer': '{agent} does not answer.',
   'said.agent.no_reason': 'It gave no reason.',
+  'said.agent.no_state_folder': 'Its folder in the state folder could not be made. Check the state folder.',
   'said.agent.program': '{agent} could not be started. Check that its program is installed.',
   'said.agent.no_folder': 'The folder this should work in is not there. Check it and try again.',
   'said.agent.ledger': 'The list of started programs could not be written. Check the disk and try again.',

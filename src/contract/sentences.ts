@@ -46,6 +46,9 @@ export const sentences = {
   'said.health.no_tray': 'This desktop shows no tray icon, so closing the window only minimises it.',
   'said.health.no_tray.next':
     'Starting the app again brings the window to the front. On GNOME, the AppIndicator extension shows tray icons.',
+  'said.health.log': 'Lines of the log could not be written to disk.',
+  'said.health.log.next':
+    'Check that the folder logs in the state folder is writable and the disk has room. Lines are missing from the log.',
   'said.health.login_item': 'Start at login could not be changed.',
   'said.health.login_item.next':
     'Look into the autostart folder of your desktop: the entry of this app cannot be written, is another one’s, or was switched off there.',
@@ -205,7 +208,7 @@ export const sentences = {
   'said.no.turn': 'There is no Turn with this id.',
   'said.no.turn_ended': 'This Turn has ended already.',
   'said.no.turn_input': 'This Turn takes no input now: it does not run, or its agent does not support it.',
-  'said.no.agent_kind': 'There is no agent of the kind {agent} here.',
+  'said.no.agent_kind': 'There is no agent of the kind {agent} here. Agents there are: {kinds}.',
   'said.no.agent_available': '{agent} is not available.',
   'said.no.empty_task': 'Write what the agent should do.',
   'said.no.long_task': 'The text is too long for one Turn.',

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { homedir } from 'node:os';
 
 import { fault, rejected } from '../observe/errors.ts';
@@ -104,6 +105,8 @@ export class HarnessRegistry {
   constructor(ports: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = ports.clock;
     this.#logger = ports.logger;
+    // As many as there are programs at work.
+    setMaxListeners(0, this.#ending.signal);
   }
 
   /**

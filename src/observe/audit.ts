@@ -32,10 +32,16 @@ export class AuditLog<S extends z.ZodType> {
     this.#onWritten = onWritten;
   }
 
-  /** The most recent entries, oldest first. */
+  /** The most recent entries, oldest first. A file that cannot be read is one that will not be written: `onFailure`. */
   async load(): Promise<{ entries: z.output<S>[]; skipped: number }> {
     const texts = await Promise.all(
-      [`${this.#path}.1`, this.#path].map((path) => readFile(path, 'utf8').catch(() => '')),
+      [`${this.#path}.1`, this.#path].map((path) =>
+        readFile(path, 'utf8').catch((error: unknown) => {
+          const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+          if (!isAbsent) this.#onFailure(asError(error));
+          return '';
+        }),
+      ),
     );
     const entries: z.output<S>[] = [];
     let skipped = 0;

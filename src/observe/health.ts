@@ -53,6 +53,10 @@ export const healthItems = {
     severity: 'warning',
     next: 'Look into the autostart folder of your desktop: the entry of this app cannot be written, is another one’s, or was switched off there.',
   },
+  log_not_kept: {
+    severity: 'warning',
+    next: 'Check that the folder logs in the state folder is writable and the disk has room. Lines are missing from the log.',
+  },
   history_not_kept: {
     severity: 'warning',
     next: 'Check that the state folder is writable and the disk has room.',

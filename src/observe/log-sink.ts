@@ -19,9 +19,11 @@ export function createFileLogger(options: {
   clock: Clock;
   /** Also print lines of this level and above to stderr (headless). */
   stderr: LogLevel | null;
+  /** A line could not be written to the file. */
+  onUnwritten?: () => void;
 }): Logger {
   const { folder, redactor, clock } = options;
-  const sink = new FileSink(folder, clock);
+  const sink = new FileSink(folder, clock, options.onUnwritten ?? (() => undefined));
   const write = (level: LogLevel, event: string, fields: LogFields): void => {
     if (order.indexOf(level) > order.indexOf(options.level)) return;
     const shown = Object.entries(fields)
@@ -51,14 +53,16 @@ export function createFileLogger(options: {
 class FileSink {
   readonly #folder: string;
   readonly #clock: Clock;
+  readonly #onUnwritten: () => void;
   #waiting: string[] = [];
   #timer: Timer | null = null;
   #loading = false;
   #log: { info(line: string): void } | null = null;
 
-  constructor(folder: string, clock: Clock) {
+  constructor(folder: string, clock: Clock, onUnwritten: () => void) {
     this.#folder = folder;
     this.#clock = clock;
+    this.#onUnwritten = onUnwritten;
   }
 
   write(line: string, urgent: boolean): void {
@@ -78,18 +82,21 @@ class FileSink {
       const { default: log } = await import('electron-log/node');
       // For its owner alone: what writes the log would make it for everybody.
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      this.#log = openLog(log, this.#folder);
+      this.#log = openLog(log, this.#folder, this.#onUnwritten);
       for (const line of this.#waiting.splice(0)) this.#log.info(line);
     } catch {
       // Too many open files, say: the lines stay, and the next one tries again.
       this.#loading = false;
+      this.#onUnwritten();
     }
   }
 }
 
-function openLog(log: NodeLogger, folder: string): { info(line: string): void } {
+function openLog(log: NodeLogger, folder: string, onUnwritten: () => void): { info(line: string): void } {
   const sink = log.create({ logId: `agent-runtime:${folder}` });
   sink.transports.console.level = false;
+  // The trouble of every file of this process comes here, and nothing else: the first logger, which is not ours, hears it.
+  log.transports.console.writeFn = onUnwritten;
   const { file } = sink.transports;
   // Without a name it looks for a package.json around the working folder, and writes nothing where there is none.
   file.setAppName('agent-runtime');

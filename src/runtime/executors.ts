@@ -1,5 +1,5 @@
 import type { Executor, InteractionPolicy, PrepareRequest } from '../harness/adapter.ts';
-import { asError } from '../observe/errors.ts';
+import { asError, RuntimeError } from '../observe/errors.ts';
 import type { CloseResult } from '../ownership/owned.ts';
 import { unconfirmed } from '../ownership/owned.ts';
 import { within, type Timer } from '../platform/clock.ts';
@@ -216,7 +216,12 @@ export class Executors {
       }
     } catch (error) {
       // Our own words about the snapshot name no content; anything else may.
-      why = error instanceof WorkspaceError ? `Its Skills or tools cannot be used: ${error.message}.` : null;
+      why =
+        error instanceof WorkspaceError
+          ? `Its Skills or tools cannot be used: ${error.message}.`
+          : error instanceof RuntimeError
+            ? error.message
+            : null;
       this.#ports.logger.warn('executor.prepare_threw', { executor: record.id, error: asError(error).name });
     }
     if (record.state.state === 'gone') await this.#endForced(record);

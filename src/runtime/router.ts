@@ -6,6 +6,7 @@ import { Admissions, type AdmissionHost } from './admissions.ts';
 import { Cancellations } from './cancellation.ts';
 import { DirectRuns } from './direct-runs.ts';
 import { blockedBy, type Activity, type Operation } from './exclusion.ts';
+import { isInvalid } from './executor-state.ts';
 import { Executors, type ExecutorRecord } from './executors.ts';
 import type { DropReason } from './facts.ts';
 import { FolderWork } from './folder-work.ts';
@@ -147,6 +148,18 @@ export class Router {
   /** A person stops a step of a preparation. False: none of that id is under way. */
   stopPreparation(id: string): boolean {
     return this.#folder.stopPreparation(id);
+  }
+
+  /**
+   * Before a person's word counts: a Turn that did not settle keeps its Executor at work, which is ended as far as that
+   * is possible. True: that proved its end, and nothing is left to record.
+   */
+  async endUnsettled(id: string): Promise<boolean> {
+    const run = id.startsWith('turn:') ? this.#runs.get(id.slice('turn:'.length)) : undefined;
+    if (!run || run.release.state === 'open' || isInvalid(run.executor.state)) return false;
+    if (await this.retryCleanup(id)) return true;
+    if (!isInvalid(run.executor.state)) void this.#executors.close(run.executor, 'invalidated');
+    return false;
   }
 
   /** A person records it as gone. False: no such item here, or nothing to force. */

@@ -51,7 +51,10 @@ export class InstanceLock {
         } catch (error) {
           if (codeOf(error) !== 'EEXIST') throw error;
         }
-        const found = await readFile(path, 'utf8').catch(() => null);
+        const found = await readFile(path, 'utf8').catch((error: unknown) => {
+          if (codeOf(error) === 'ENOENT') return null;
+          throw error;
+        });
         if (found === null) continue;
         const holder = holderSchema.safeParse(parse(found));
         if (holder.success && (await isRunning(holder.data))) {

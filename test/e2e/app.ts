@@ -118,6 +118,14 @@ export class DesktopBed {
     return JSON.parse(stdout) as ViewLike;
   }
 
+  /** Closes the window for good: until then an opening shows the one that was there. */
+  async closeWindow(): Promise<void> {
+    await this.window.close();
+    await expect
+      .poll(() => this.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length))
+      .toBe(0);
+  }
+
   /** What the window shows, in both themes. */
   async picture(name: string): Promise<void> {
     await mkdir(pictures, { recursive: true });

@@ -187,7 +187,7 @@ test('the program cannot be started as plain Node, nor take code by NODE_OPTIONS
   await bed.close();
   const seen = (env: Record<string, string>, ...args: string[]): string => {
     const run = spawnSync(program, args, {
-      env: { ...process.env, ...env },
+      env: { ...process.env, HOME: bed.home, ...env },
       encoding: 'utf8',
       timeout: 10_000,
     });

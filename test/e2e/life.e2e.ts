@@ -20,7 +20,7 @@ test('closing the window keeps the Runtime, and a second start brings it back', 
   const bed = await DesktopBed.open({ env: desktop.env });
   try {
     await desktop.panel.item();
-    await bed.window.close();
+    await bed.closeWindow();
     expect((await bed.view()).runtime.state).toBe('running');
     const opened = bed.app.waitForEvent('window');
     const second = bed.process.spawnfile;

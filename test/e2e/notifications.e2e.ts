@@ -34,7 +34,7 @@ const halfSecond = (): Promise<void> => new Promise((done) => setTimeout(done, 6
 test('it says the kind and the binding alone, opens its prompt, denies, and is taken back', async () => {
   const { notifications } = desktop;
   bed.model?.setScenario(commands('touch secret-one.txt', 'touch secret-two.txt', 'touch secret-three.txt'));
-  await bed.window.close();
+  await bed.closeWindow();
   await bed.cli('turn', 'start', '--detach', 'secret-task');
   const [first] = await notifications.when((open) => open.length === 1);
   expect(first).toMatchObject({
@@ -67,7 +67,7 @@ test('it says the kind and the binding alone, opens its prompt, denies, and is t
   expect((await bed.view()).interactions.map(({ id }) => id)).toEqual([waiting]);
 
   // Decided elsewhere: what is shown of it goes away.
-  await bed.window.close();
+  await bed.closeWindow();
   await bed.cli('answer', waiting, '--allow');
   await notifications.when((open) => open.length === 1 && open[0]?.id !== second?.id);
   const third = await until(async () => (await bed.view()).interactions[0]?.id ?? null, 'the third');
@@ -83,7 +83,7 @@ test('it says the kind and the binding alone, opens its prompt, denies, and is t
 
 test('several become one without a button, and what is left of them is said anew', async () => {
   const { notifications } = desktop;
-  await bed.window.close();
+  await bed.closeWindow();
   for (let turn = 0; turn < 3; turn += 1)
     await bed.cli('turn', 'start', '--detach', '--harness', 'demo', 'Show me');
   const [all] = await notifications.when((open) => open[0]?.body === '3 prompts need you');
@@ -105,7 +105,7 @@ test('a daemon that refuses or is gone loses no prompt: it waits in the tray and
   const { notifications } = desktop;
   bed.model?.setScenario(commands('touch refused.txt'));
   notifications.refuses = true;
-  await bed.window.close();
+  await bed.closeWindow();
   await bed.cli('turn', 'start', '--detach', 'Run it');
   await expect
     .poll(async () => (await desktop.panel.icon()).tooltip)

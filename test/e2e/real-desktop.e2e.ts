@@ -14,16 +14,12 @@ test('on a desktop of real programs: an older kind of tray is found and clicked,
     await expect
       .poll(async () => (await bed.view()).health.some(({ code }) => code === 'no_tray'))
       .toBe(false);
-    const windows = (): Promise<number> =>
-      bed.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
-    await bed.window.close();
-    await expect.poll(windows).toBe(0);
+    await bed.closeWindow();
     const opened = bed.app.waitForEvent('window');
     await desktop.click(icon, 1);
     bed.window = await opened;
     await expect(bed.window.getByRole('navigation', { name: 'Main' })).toBeVisible();
-    await bed.window.close();
-    await expect.poll(windows).toBe(0);
+    await bed.closeWindow();
 
     // The menu by a right click; the keyboard goes up from its end to Pause.
     await desktop.click(icon, 3);

@@ -73,8 +73,7 @@ export class AcpAdapter implements HarnessAdapter {
 
   async probe(): Promise<Probe> {
     const found = await this.#locate();
-    if (!found)
-      return this.#unavailable(`${this.name} was not found. Install it, or name its program.`, false);
+    if (!found) return this.#unavailable(this.#missing(), false);
     if (this.#judged?.identity === found.identity) return this.#available(this.#judged);
     const folder = join(this.#ports.stateDir, 'probe');
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -210,6 +209,12 @@ export class AcpAdapter implements HarnessAdapter {
       return { path, identity: parts.join(' ') };
     }
     return null;
+  }
+
+  #missing(): string {
+    return this.#settings.command === undefined
+      ? `${this.name} was not found. Install it, or name its program in the configuration.`
+      : `${this.name} was not found at the configured place. Install it, or name its program in the configuration.`;
   }
 
   #available({ facts, asks }: Judged): Probe {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Machine, viewWhere } from '../../support/runtime-process.ts';
@@ -163,6 +163,29 @@ test('a Turn that still waited when the app was killed is told as not started, a
   await again.ended;
 });
 
+test('doctor says what is wrong with the configuration, and looks at the rest', async () => {
+  await writeFile(join(machine.stateDir, 'config.json'), '{');
+  const { code, stdout } = await machine.run('doctor', '--json');
+  expect(code).toBe(1);
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean }[] };
+  expect(checks[0]).toMatchObject({ name: 'Configuration', ok: false });
+  expect(checks.map(({ name }) => name)).toContain('State folder');
+});
+
+test('what an agent calls its request reaches no terminal as it is', async () => {
+  const { child, ended, client } = await serving();
+  const evil = 'one \u001b[31m \u202e two';
+  await machine.run('turn', 'start', '--detach', evil);
+  await viewWhere(client, ({ turns }) => turns.length === 1);
+  for (const words of [['status'], ['view'], ['view', '--json'], ['turn', 'list'], ['cleanup']])
+    expect((await machine.run(...words)).stdout).not.toMatch(/[\u001b\u202e]/);
+  const shown = JSON.parse((await machine.run('view', '--json')).stdout) as { turns: { title: string }[] };
+  expect(shown.turns[0]?.title).toBe(evil);
+  client.close();
+  child.kill('SIGINT');
+  await ended;
+});
+
 test('doctor works while nothing runs', async () => {
   const { stdout } = await machine.run('doctor', '--json');
   const { checks } = JSON.parse(stdout) as { checks: { name: string }[] };
@@ -239,6 +262,40 @@ test('commands without a running Runtime, and wrong usage, say what to do', asyn
   const option = await machine.run('turn', '--secret-value=abc');
   expect(option.code).toBe(2);
   expect(option.stderr).not.toContain('abc');
+});
+
+test.each([
+  ['status', 'more'],
+  ['pause', 'now'],
+  ['turn', 'list', 'all'],
+  ['turn', 'show', 'one', 'two'],
+  ['cleanup', 'retry', 'one', 'two'],
+  ['answer', 'one', 'two', '--deny'],
+  ['answer', 'x', '--allow', '--days', '3'],
+  ['answer', 'x', '--allow', '--for', 'session', '--no-end'],
+  ['answer', 'x', '--deny', '--no-end'],
+  ['answer', 'x', '--answers', '{}'],
+  ['answer', 'x', '--answers', '{"q":[]}'],
+])('%s %s %s %s %s: nothing that was typed is passed over', async (...args) => {
+  const { code, stderr } = await machine.run(...args);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/\w/) });
+});
+
+test('a Runtime that does not answer is told as such, and waited for', async () => {
+  const { child, ended, client } = await serving();
+  child.kill('SIGSTOP');
+  const asked = machine.spawn('status');
+  const told = new Promise<void>((done) => {
+    asked.child.stderr?.on('data', (chunk) => {
+      if (String(chunk).includes('has not answered yet')) done();
+    });
+  });
+  await told;
+  child.kill('SIGCONT');
+  expect((await asked.ended).code).toBe(0);
+  client.close();
+  child.kill('SIGINT');
+  await ended;
 });
 
 test('doctor names what is wrong, and conformance judges frames', async () => {
