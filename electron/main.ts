@@ -9,6 +9,7 @@ import { desktopPaths } from '../src/app/desktop-paths.ts';
 import { enrolledBindings } from '../src/app/enrolled-binding.ts';
 import { desktopProxy } from '../src/app/network-settings.ts';
 import { localWorkspace } from '../src/app/workspace-folder.ts';
+import { awaitingPerson } from '../src/contract/awaiting.ts';
 import type { View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
 import { pushView, serveCommands, serveFolderDialog, serveSaveDialog } from './ipc.ts';
@@ -280,7 +281,7 @@ class Desktop {
       windowFocused: this.#window.focused,
     });
     if (nativeTheme.themeSource !== settings.theme) nativeTheme.themeSource = settings.theme;
-    app.setBadgeCount?.(view.interactions.length);
+    app.setBadgeCount?.(awaitingPerson(view).length);
     this.#loginItem.apply(settings.start_at_login);
     this.#keepAwake(settings.keep_awake && view.turns.length > 0);
   }

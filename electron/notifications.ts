@@ -1,3 +1,4 @@
+import { awaitingPerson } from '../src/contract/awaiting.ts';
 import type { Show } from '../src/contract/channels.ts';
 import type { BindingView, InteractionView, View } from '../src/contract/view.ts';
 import type { Logger } from '../src/observe/logger.ts';
@@ -68,7 +69,7 @@ export class Notifications {
   }
 
   #updatePrompts(view: View, quiet: boolean): void {
-    const waiting = view.interactions.filter((prompt) => prompt.state === 'pending');
+    const waiting = awaitingPerson(view).filter((prompt) => prompt.state === 'pending');
     const ids = new Set(waiting.map((prompt) => prompt.id));
     const fresh = waiting.some((prompt) => !this.#known.has(prompt.id));
     for (const id of this.#known) if (!ids.has(id)) this.#known.delete(id);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Menu, Tray, nativeImage, nativeTheme, type MenuItemConstructorOptions } from 'electron';
+import { awaitingPerson } from '../src/contract/awaiting.ts';
 import type { View } from '../src/contract/view.ts';
 import { words } from './words.ts';
 import { isStopped, worstState, type WorstState } from '../src/contract/worst-state.ts';
@@ -85,7 +86,8 @@ export class AppTray {
 
 export function tooltipOf(view: View, state: WorstState): string {
   const { tray, prompts } = words();
-  if (view.interactions.length > 0) return `Agent Runtime: ${prompts(view.interactions.length)}`;
+  const waiting = awaitingPerson(view).length;
+  if (waiting > 0) return `Agent Runtime: ${prompts(waiting)}`;
   const serving = view.bindings.some(({ connection }) => connection.state === 'serving');
   const said =
     state === 'working' || state === 'needs_you'
@@ -97,7 +99,7 @@ export function tooltipOf(view: View, state: WorstState): string {
 }
 
 export function menuOf(view: View, actions: TrayActions): MenuItemConstructorOptions[] {
-  const prompts = view.interactions;
+  const prompts = awaitingPerson(view);
   const { tray, prompts: promptsWord } = words();
   const separator: MenuItemConstructorOptions = { type: 'separator' };
   const heading =

@@ -37,6 +37,8 @@ export const deAgentSentences = {
   'said.agent.looking': '{agent} wird gesucht.',
   'said.agent.looking_failed': 'Die Suche nach {agent} ist fehlgeschlagen. Sehen Sie ins Protokoll.',
   'said.agent.no_answer': '{agent} antwortet nicht.',
+  'said.agent.no_answer.try': '{agent} antwortet nicht. Probieren Sie es in einem Terminal.',
+  'said.agent.ended.try': '{agent} hat sich selbst beendet. Probieren Sie es in einem Terminal.',
   'said.agent.no_reason': 'Ein Grund wurde nicht genannt.',
   'said.agent.no_state_folder':
     'Ihr Ordner im Zustandsordner konnte nicht angelegt werden. Prüfen Sie den Zustandsordner.',

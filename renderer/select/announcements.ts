@@ -1,3 +1,4 @@
+import { awaitingPerson } from '../../src/contract/awaiting.ts';
 import type { View } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
 import { said } from '../i18n/said.ts';
@@ -18,9 +19,9 @@ const urgentHealth: readonly string[] = ['credential_store_unavailable', 'disk_f
 
 export function announcements(previous: View | null, view: View, now: number): readonly Announcement[] {
   if (previous === null) {
-    return view.interactions.length === 0
+    return awaitingPerson(view).length === 0
       ? []
-      : [{ text: t('live.open', { count: view.interactions.length }), urgent: false }];
+      : [{ text: t('live.open', { count: awaitingPerson(view).length }), urgent: false }];
   }
   const heard: Announcement[] = [];
   const say = (text: string, urgent = false): void => void heard.push({ text, urgent });
@@ -34,7 +35,7 @@ export function announcements(previous: View | null, view: View, now: number): r
       say(said(item.text), true);
   }
   const known = new Set(previous.interactions.map((interaction) => interaction.id));
-  const arrived = view.interactions.filter((interaction) => !known.has(interaction.id));
+  const arrived = awaitingPerson(view).filter((interaction) => !known.has(interaction.id));
   const first = arrived[0];
   if (arrived.length === 1 && first !== undefined) {
     const shape = promptShape(first, bindingOf(view, first.binding));
@@ -42,14 +43,14 @@ export function announcements(previous: View | null, view: View, now: number): r
       t('live.prompt', {
         binding: first.binding,
         kind: t(`live.kind.${shape.kind}`, { count: first.questions.length }),
-        open: t('live.prompts_open', { count: view.interactions.length }),
+        open: t('live.prompts_open', { count: awaitingPerson(view).length }),
       }),
     );
   } else if (arrived.length > 1)
     say(
       t('live.prompts', {
         new: arrived.length,
-        open: t('live.prompts_open', { count: view.interactions.length }),
+        open: t('live.prompts_open', { count: awaitingPerson(view).length }),
       }),
     );
 

@@ -1,3 +1,4 @@
+import { awaitingPerson } from '../../src/contract/awaiting.ts';
 import type { HarnessView, HealthItem, View } from '../../src/contract/view.ts';
 import { t } from '../i18n/t.ts';
 import { isStopped } from '../../src/contract/worst-state.ts';
@@ -9,10 +10,10 @@ import { at, counted, moment } from './time-words.ts';
 /** What the whole Runtime comes to: the sentence of Home, the foot of the side bar, the banner. */
 
 /** The title of the window: how many prompts need the person, then the screen. */
-export const windowTitle = (view: View | null, screen: string): string =>
-  view !== null && view.interactions.length > 0
-    ? t('title.needs_you', { count: view.interactions.length, screen })
-    : t('title.plain', { screen });
+export function windowTitle(view: View | null, screen: string): string {
+  const count = view === null ? 0 : awaitingPerson(view).length;
+  return count > 0 ? t('title.needs_you', { count, screen }) : t('title.plain', { screen });
+}
 
 export interface Lede {
   readonly title: string;
@@ -20,7 +21,7 @@ export interface Lede {
 }
 
 export function homeLede(view: View, now: number): Lede {
-  const queue = promptQueue(view);
+  const queue = promptQueue({ interactions: [...awaitingPerson(view)] });
   const oldest = queue[0];
   if (oldest !== undefined) {
     return {

@@ -62,7 +62,7 @@ export function promptFacts(interaction: InteractionView, shape: PromptShape, no
     case 'unshowable':
       break;
   }
-  if (shape.kind === 'command' && interaction.rule === null)
+  if (shape.kind === 'command' && interaction.rule === null && interaction.answerable)
     facts.push(fact(t('fact.rules'), t('fact.rules.none.command')));
   if (shape.kind !== 'question') facts.push(fact(t('fact.deadline'), deadlineText(interaction, now)));
   return facts;

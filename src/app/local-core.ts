@@ -183,6 +183,7 @@ export async function startLocalCore(daemon: Daemon, workspace: string): Promise
         ...summaryOf(turn, core),
         prompt: turn.prompt,
         text: turn.text,
+        detail: daemon.history().find((entry) => entry.kind === 'turn' && entry.id === runId)?.detail ?? null,
         evidence: [],
         usage: usageView(turn.usage),
       };

@@ -95,7 +95,7 @@ function describe(found: EnrolmentView, output: Output): void {
   output.message(`Environment: ${found.environment_id}`);
   if (found.core_version !== null) output.message(plain(`Build of Core: ${found.core_version}`));
   if (folder) {
-    const made = folder.exists ? '' : ' (will be made)';
+    const made = folder.exists || folder.refusal !== null ? '' : ' (will be made)';
     output.message(plain(`Folder: ${folder.path}${made}`));
     if (folder.exists && !folder.writable)
       output.message('The folder can only be read. Agents can change nothing there.');

@@ -2,7 +2,7 @@ import { systemEnvironment } from '../platform/environment.ts';
 import { rejected } from '../observe/errors.ts';
 import { stateRoot, statePaths } from '../store/paths.ts';
 import { parseArguments, type Parsed } from './arguments.ts';
-import { Output, exitCodes, plain, type ExitCode } from './output.ts';
+import { Output, exitCodes, type ExitCode } from './output.ts';
 import type { CliCommand, CommandContext } from './command.ts';
 
 /** Loaded one at a time: what a command does not need is not read at its start. */
@@ -112,9 +112,9 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
       process.stdout.write(`${command.help}\n`);
       return exitCodes.done;
     }
-    const extra = parsed.positionals[command.words ?? 0];
-    if (extra !== undefined)
-      throw rejected('usage', `${plain(extra)} is a word too many here. See agent-runtime ${name} --help.`);
+    // It is not repeated: it may be a secret in the wrong place.
+    if (parsed.positionals.length > (command.words ?? 0))
+      throw rejected('usage', `There is a word too many. See agent-runtime ${name} --help.`);
     const paths = statePaths(stateRoot(parsed.stateDir, systemEnvironment), systemEnvironment);
     const context: CommandContext = { parsed, paths, output: new Output(parsed.json) };
     return await command.run(context);

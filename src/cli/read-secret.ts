@@ -9,9 +9,10 @@ const most = 64 * 1024;
  * @throws RuntimeError `usage` when it cannot be read.
  */
 export async function readSecretText(file: string, what: string): Promise<string> {
+  let text: string | null = null;
   try {
-    if (file === '-') return await readInput();
-    if ((await stat(file)).size <= most) return await readFile(file, 'utf8');
+    if (file === '-') text = await readInput();
+    else if ((await stat(file)).size <= most) text = await readFile(file, 'utf8');
   } catch (error) {
     throw rejected(
       'usage',
@@ -19,7 +20,9 @@ export async function readSecretText(file: string, what: string): Promise<string
       error,
     );
   }
-  throw rejected('usage', `The ${what} is larger than it can be.`);
+  if (text === null) throw rejected('usage', `The ${what} is larger than it can be.`);
+  if (text.trim() === '') throw rejected('usage', `The ${what} is empty. Give it as it was issued.`);
+  return text;
 }
 
 async function readInput(): Promise<string> {

@@ -27,8 +27,8 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
       throw rejected('usage', 'Give the text: agent-runtime turn start TEXT');
     }
     const taken = { list: 0, cancel: 1, show: 1 }[action];
-    const extra = taken === undefined ? undefined : rest[taken];
-    if (extra !== undefined) throw rejected('usage', `${plain(extra)} is a word too many here. See --help.`);
+    if (taken !== undefined && rest.length > taken)
+      throw rejected('usage', 'There is a word too many. See agent-runtime turn --help.');
     return withRuntime(context, async (client) => {
       switch (action) {
         case 'start':
@@ -67,6 +67,7 @@ ID is the Run id that start prints. start prints the output to its end; exit cod
           context.output.document(turn, () =>
             [
               `${turn.run_id}  ${turn.harness}  ${turn.outcome ?? turn.state}`,
+              ...(turn.detail === null ? [] : [`  ${turn.detail}`]),
               ...turn.evidence.map(
                 (item) =>
                   `  ${item.at}  ${item.fact} (${item.by})${item.detail === null ? '' : `: ${item.detail}`}`,

@@ -86,6 +86,8 @@ export const commands = {
     answer: turnSummarySchema.extend({
       prompt: z.string(),
       text: z.string(),
+      /** Why it ended as it did, for a person; null where nobody said. */
+      detail: z.string().nullable(),
       evidence: viewSchema.shape.turns.element.shape.evidence,
       usage: viewSchema.shape.turns.element.shape.usage,
     }),

@@ -31,6 +31,8 @@ export const agentSentences = {
   'said.agent.looking': 'Looking for {agent}.',
   'said.agent.looking_failed': 'Looking for {agent} failed. Look at the log.',
   'said.agent.no_answer': '{agent} does not answer.',
+  'said.agent.no_answer.try': '{agent} does not answer. Try it in a terminal.',
+  'said.agent.ended.try': '{agent} ended by itself. Try it in a terminal.',
   'said.agent.no_reason': 'It gave no reason.',
   'said.agent.no_state_folder': 'Its folder in the state folder could not be made. Check the state folder.',
   'said.agent.program': '{agent} could not be started. Check that its program is installed.',

@@ -1,3 +1,4 @@
+import { awaitingPerson } from './awaiting.ts';
 import type { ConnectionView, View } from './view.ts';
 
 /** What the whole Runtime comes to, for the tray and the window alike. */
@@ -23,7 +24,7 @@ export const isStopped = (view: View): boolean =>
  * binding stays in the menu; a parked one does not.
  */
 export function worstState(view: View, now: number): WorstState {
-  if (view.interactions.length > 0) return 'needs_you';
+  if (awaitingPerson(view).length > 0) return 'needs_you';
   const connections = view.bindings.map((binding) => binding.connection);
   const anyFine = connections.some((connection) => connection.state === 'serving');
   if (connections.some(parked)) return 'disconnected';

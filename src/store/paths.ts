@@ -1,5 +1,5 @@
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, parse, resolve } from 'node:path';
 import type { Environment } from '../platform/environment.ts';
 import { rejected } from '../observe/errors.ts';
 
@@ -33,6 +33,8 @@ export function stateRoot(explicit: string | undefined, env: Environment): strin
   const named = explicit ?? env.get('AGENT_RUNTIME_HOME');
   if (named !== undefined && named !== '') {
     if (!isAbsolute(named)) throw rejected('usage', 'The state folder must be an absolute path.');
+    if (parse(named).root === resolve(named))
+      throw rejected('usage', 'The state folder cannot be the root of a disk. Name one of its own.');
     return named;
   }
   switch (env.platform) {

@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
+import { WithCode } from '../../ui/with-code.tsx';
 import { useHeading } from '../shell/go.tsx';
 import { Screen } from '../shell/screen.tsx';
 import { DiagnosticsView, LogView } from './records.tsx';
@@ -117,7 +118,9 @@ export function DoctorScreen(): ReactElement {
                 <StatusMark mark={finding.mark} label={finding.label} />
                 <div className="t">
                   <b>{finding.title}</b>
-                  <p>{finding.text}</p>
+                  <p>
+                    <WithCode text={finding.text} />
+                  </p>
                 </div>
               </li>
             ))}

@@ -7,6 +7,7 @@ import { mark } from '../../select/mark.ts';
 import { useView } from '../../services.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
+import { WithCode } from '../../ui/with-code.tsx';
 
 /** Programs on this machine that can run a Turn, whether they are ready, and what to do about the rest. */
 export function AgentsTab(): ReactElement {
@@ -54,7 +55,11 @@ function AgentRow({ agent, bindings, everywhere }: AgentRowProps): ReactElement 
       <div>
         <b>{agent.name}</b>{' '}
         {agent.version === null ? null : <span className="faint mono">{agent.version}</span>}
-        {agent.reason === null ? null : <p>{said(agent.reason)}</p>}
+        {agent.reason === null ? null : (
+          <p>
+            <WithCode text={said(agent.reason)} />
+          </p>
+        )}
         {everywhere ? null : <p className="faint">{t('agent.for', { bindings: bindings.join(', ') })}</p>}
       </div>
       <span className={agent.available ? 'chip ok' : 'chip warn'}>

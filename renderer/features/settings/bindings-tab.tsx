@@ -109,14 +109,16 @@ function BindingRow({
         {line.action === 'remove' ? null : <BindingActions binding={binding} line={line} />}
         {binding.enrolled === null ? null : (
           <>
-            <Button
-              kind="sm ghost"
-              label={t('rotate.act_of', { name: binding.name })}
-              expanded={rotating}
-              onPress={() => setRotating(!rotating)}
-            >
-              {t('rotate.act')}
-            </Button>
+            {line.action === 'remove' ? null : (
+              <Button
+                kind="sm ghost"
+                label={t('rotate.act_of', { name: binding.name })}
+                expanded={rotating}
+                onPress={() => setRotating(!rotating)}
+              >
+                {t('rotate.act')}
+              </Button>
+            )}
             <RemoveBinding name={binding.name} />
           </>
         )}

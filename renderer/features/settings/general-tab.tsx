@@ -62,6 +62,7 @@ export function GeneralTab(): ReactElement {
   const act = useAct();
   const current = useSettings();
   const desktop = link.shell === 'desktop';
+  const tray = !useView().health.some(({ code }) => code === 'no_tray');
   return (
     <>
       <ul className="card list">
@@ -92,9 +93,13 @@ export function GeneralTab(): ReactElement {
         {desktop ? (
           <>
             <SwitchRow name="start_at_login" title="settings.login" text="settings.login.text" />
-            <SwitchRow name="start_minimised" title="settings.minimised" text="settings.minimised.text" />
+            <SwitchRow
+              name="start_minimised"
+              title="settings.minimised"
+              text={tray ? 'settings.minimised.text' : 'settings.minimised.no_tray'}
+            />
             <SwitchRow name="keep_awake" title="settings.awake" text="settings.awake.text" />
-            <QuitRow />
+            <QuitRow tray={tray} />
           </>
         ) : null}
       </ul>
@@ -112,7 +117,7 @@ export function GeneralTab(): ReactElement {
 const quitChoices = ['ask', 'after_turns', 'now'] as const;
 
 /** What quitting does while Turns are open. Closing the window never quits. */
-function QuitRow(): ReactElement {
+function QuitRow({ tray }: { readonly tray: boolean }): ReactElement {
   const { settings } = useServices();
   const act = useAct();
   const current = useSettings();
@@ -120,7 +125,7 @@ function QuitRow(): ReactElement {
     <li className="set">
       <div className="t">
         <b id="set-on-quit">{t('settings.on_quit')}</b>
-        <p id="set-on-quit-text">{t('settings.on_quit.text')}</p>
+        <p id="set-on-quit-text">{t(tray ? 'settings.on_quit.text' : 'settings.on_quit.no_tray')}</p>
       </div>
       <span className="selectbox">
         <select

@@ -28,12 +28,15 @@ export function RulesTab(): ReactElement {
           </Button>
         )}
       </div>
-      {count === 0 ? <p className="empty">{t('rules.none')}</p> : null}
-      <ul className="card list">
-        {rules.map((rule) => (
-          <RuleRow key={rule.id} rule={rule} />
-        ))}
-      </ul>
+      {count === 0 ? (
+        <p className="empty">{t('rules.none')}</p>
+      ) : (
+        <ul className="card list">
+          {rules.map((rule) => (
+            <RuleRow key={rule.id} rule={rule} />
+          ))}
+        </ul>
+      )}
       <AskingRows />
       {removing ? (
         <Dialog

@@ -1,3 +1,4 @@
+import { awaitingPerson } from '../../../src/contract/awaiting.ts';
 import { memo, type ReactElement } from 'react';
 import type { BindingView } from '../../../src/contract/view.ts';
 import { t } from '../../i18n/t.ts';
@@ -25,7 +26,7 @@ export function SideBar(): ReactElement {
   const view = useView();
   const { screen } = useRoute();
   const { link } = useServices();
-  const prompts = view.interactions.length;
+  const prompts = awaitingPerson(view).length;
   const turns = view.turns.length;
   const look = view.health.filter((item) => item.severity !== 'info').length;
   const items: readonly Item[] = [

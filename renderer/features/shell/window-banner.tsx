@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { said } from '../../i18n/said.ts';
 import { t } from '../../i18n/t.ts';
 import { bannerItem, healthMark } from '../../select/overview.ts';
 import { mark } from '../../select/mark.ts';
@@ -6,6 +7,7 @@ import { moment } from '../../select/time-words.ts';
 import { useRoute, useServices, useWindowState } from '../../services.ts';
 import { Button } from '../../ui/button.tsx';
 import { StatusMark } from '../../ui/status-mark.tsx';
+import { WithCode } from '../../ui/with-code.tsx';
 
 /** One at a time, worst first: no connection to the daemon, a view that cannot be read, an error of the Runtime, no tray. */
 export function WindowBanner(): ReactElement | null {
@@ -44,7 +46,7 @@ export function WindowBanner(): ReactElement | null {
     <div className={item.severity === 'error' ? 'banner bad' : 'banner warn'}>
       <StatusMark mark={healthMark(item.severity)} />
       <span>
-        <b>{item.text}</b> {item.next}
+        <b>{said(item.text)}</b> <WithCode text={said(item.next)} />
       </span>
       {there ? null : (
         <Button kind="sm" onPress={() => router.go({ screen: 'doctor' }, 'heading')}>

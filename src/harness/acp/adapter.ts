@@ -96,7 +96,9 @@ export class AcpAdapter implements HarnessAdapter {
     } catch (error) {
       const silent = error instanceof RuntimeError && error.code === 'timeout';
       return this.#unavailable(
-        `${this.name} ${silent ? 'does not answer' : 'ended by itself'}. Try it in a terminal.`,
+        silent
+          ? `${this.name} does not answer. Try it in a terminal.`
+          : `${this.name} ended by itself. Try it in a terminal.`,
       );
     } finally {
       await executor.close();

@@ -135,6 +135,10 @@ test('Turns survive a restart, and one whose end was not observed stays unknown 
   const second = await serving();
   const list = JSON.parse((await machine.run('turn', 'list', '--json')).stdout) as { outcome: string }[];
   expect(list.map((item) => item.outcome)).toEqual(['unknown']);
+  const [runId = ''] = (await machine.run('turn', 'list')).stdout.split(' ');
+  expect((await machine.run('turn', 'show', runId)).stdout).toContain(
+    'before the end of this Turn was observed',
+  );
   expect((await second.client.call('view.get', {})).turns).toEqual([]);
   second.client.close();
   second.child.kill('SIGINT');

@@ -385,6 +385,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         outcome: 'completed',
         prompt: 'Go through every package and list what is not tested.',
         text: 'Seven packages have no test at all.',
+        detail: null,
         evidence: [
           evidence('prepared', 9_002),
           evidence('started', 9_000, 'harness'),

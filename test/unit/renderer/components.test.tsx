@@ -474,3 +474,40 @@ describe('banners, health, dialogue', () => {
     expect(window.calls.filter(({ name }) => name === 'binding.remove')).toEqual([]);
   });
 });
+
+test('a prompt that Core alone answers is shown, counts nowhere as one that needs the person, and names no rule', async () => {
+  const both = { interactions: [prompts.coreOnly, prompts.command] };
+  await open(both);
+  expect(document.title).toMatch(/^1 prompt/);
+  expect(screen.getByRole('heading', { level: 1, name: '1 prompt needs you' })).toBeDefined();
+  expect(document.body.textContent).toContain('Core answers');
+  document.body.replaceChildren();
+  await open(both, `#/prompt/${prompts.coreOnly.id}`);
+  expect(document.body.textContent).not.toMatch(/are always asked/);
+});
+
+test('what can be typed into a terminal is drawn as such, in Doctor and in the banner', async () => {
+  const item = {
+    code: 'no_agent',
+    severity: 'error',
+    since: new Date().toISOString(),
+    text: 'No agent was found on this machine.',
+    next: 'Install Claude Code and sign in with `claude auth login`, or try the demo agent.',
+  } as const;
+  await open({ health: [item] });
+  expect(textOf(document.querySelector('.banner code'))).toBe('claude auth login');
+  expect(textOf(document.querySelector('.banner'))).not.toContain('`');
+});
+
+test('settings do not speak of a tray that is not there', async () => {
+  const item = {
+    code: 'no_tray',
+    severity: 'warning',
+    since: new Date().toISOString(),
+    text: 'This desktop shows no tray icon, so closing the window only minimises it.',
+    next: '',
+  } as const;
+  await open({ health: [item] }, '#/settings/general');
+  expect(screen.getByText(/without a tray icon on this desktop it is only minimised/)).toBeDefined();
+  expect(screen.queryByText(/goes on in the tray/)).toBeNull();
+});
