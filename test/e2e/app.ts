@@ -1,11 +1,14 @@
 import { execFile, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { _electron, expect, type ElectronApplication, type Page } from '@playwright/test';
 import { claudeProgram } from '../harness/programs.mjs';
+import { leaksBelow, leaksIn, leaksOfProcesses } from '../support/canary.ts';
 import type { TrayIcon } from '../support/desktop-session.ts';
+import { EnrolCore } from '../support/enrol-bed.ts';
 import { startFakeAnthropic, type FakeModel } from '../support/model-servers/fake-anthropic.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,6 +23,9 @@ export class DesktopBed {
   readonly workspace: string;
   readonly model: FakeModel | null;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #before = new Set(EnrolCore.bearers);
+  readonly #modelKey: string;
+  readonly #printed: string[] = [];
   app: ElectronApplication;
   /** Kept apart: Playwright forgets it as soon as the app has exited. */
   process: ChildProcess;
@@ -28,8 +34,10 @@ export class DesktopBed {
   private constructor(
     init: Pick<DesktopBed, 'home' | 'stateDir' | 'workspace' | 'model' | 'app' | 'window'>,
     env: Readonly<Record<string, string>>,
+    modelKey: string,
   ) {
     this.#env = env;
+    this.#modelKey = modelKey;
     this.home = init.home;
     this.stateDir = init.stateDir;
     this.workspace = init.workspace;
@@ -59,6 +67,7 @@ export class DesktopBed {
     await mkdir(workspace);
     await mkdir(stateDir, { mode: 0o700 });
     const model = options.claude ? await startFakeAnthropic({}) : null;
+    const modelKey = `sk-test-${randomBytes(24).toString('hex')}`;
     const harnesses: unknown[] = [{ kind: 'demo', adapter: 'demo' }];
     if (model) {
       harnesses.push({
@@ -67,7 +76,7 @@ export class DesktopBed {
         command: options.stubborn ? await stubbornProgram(home) : await claudeProgram(),
         env: {
           ANTHROPIC_BASE_URL: model.url,
-          ANTHROPIC_API_KEY: 'dummy-key-for-tests',
+          ANTHROPIC_API_KEY: modelKey,
           HOME: home,
           CLAUDE_CONFIG_DIR: join(home, '.claude'),
           CLAUDE_CODE_MAX_RETRIES: '1',
@@ -80,7 +89,7 @@ export class DesktopBed {
     const env = options.env ?? {};
     const app = await launch(home, stateDir, workspace, options.args ?? [], env);
     const window = await app.firstWindow();
-    const bed = new DesktopBed({ home, stateDir, workspace, model, app, window }, env);
+    const bed = new DesktopBed({ home, stateDir, workspace, model, app, window }, env, modelKey);
     // Until it was looked at, a Turn would go to the demo.
     if (model) {
       await until(async () => {
@@ -107,6 +116,7 @@ export class DesktopBed {
         { cwd: this.home },
         (error, stdout, stderr) => {
           const code = error && typeof error.code === 'number' ? error.code : error ? 1 : 0;
+          this.#printed.push(stdout, stderr);
           done({ code, stdout, stderr });
         },
       );
@@ -193,15 +203,35 @@ export class DesktopBed {
     return readFile(join(this.workspace, name), 'utf8');
   }
 
+  /** Ends the app, and looks for what it must have kept to itself in all that it leaves behind. */
   async close(): Promise<void> {
     const process_ = this.process;
+    // A link that starts the app stands on its command line: the system put it there.
+    const handedOver = process_.spawnargs.join(' ');
+    const hidden = this.#credentials().filter((secret) => !handedOver.includes(secret));
+    const leaks = await leaksOfProcesses(process_.pid ?? 0, hidden);
+    const keys = this.model ? [this.#modelKey] : [];
+    const ofKey = await leaksOfProcesses(process_.pid ?? 0, keys);
+    leaks.push(...ofKey.filter(({ place }) => place.startsWith('cmdline')));
     if (process_.exitCode === null && process_.signalCode === null) {
       const gone = new Promise((done) => process_.once('exit', done));
       process_.kill('SIGTERM');
       await gone;
     }
     await this.model?.close();
+    const kept = ['config.json', 'credentials.secrets.json'].map((name) => join(this.stateDir, name));
+    const left = await leaksBelow(this.stateDir, [...this.#credentials(), ...keys]).catch(() => []);
+    leaks.push(...left.filter(({ place }) => !kept.includes(place)));
+    leaks.push(
+      ...leaksIn('terminal', Buffer.from(this.#printed.join('\n')), [...this.#credentials(), ...keys]),
+    );
     await rm(this.home, { recursive: true, force: true });
+    expect(leaks, 'secrets of this test').toEqual([]);
+  }
+
+  /** Grants and credentials of Core since this app was opened. */
+  #credentials(): string[] {
+    return [...EnrolCore.bearers].filter((bearer) => !this.#before.has(bearer));
   }
 }
 

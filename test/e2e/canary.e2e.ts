@@ -1,4 +1,4 @@
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { encodings, leaksBelow, leaksIn, leaksOfProcesses, type Leak } from '../support/canary.ts';
@@ -129,6 +129,7 @@ test('a credential is in no log, bundle, message to the page, command line, envi
     const found = new Set((await leaksBelow(bed.home, secrets)).map(({ place }) => place));
     expect([...found].sort()).toEqual(forms.map((_, at) => join(planted, String(at))).sort());
     expect((await readFile(bundle, 'utf8')).length).toBeGreaterThan(500);
+    await rm(planted, { recursive: true });
   } finally {
     await bed.close();
     await core.close();

@@ -30,6 +30,8 @@ export type Interceptor = (request: IncomingMessage, response: ServerResponse) =
 export class EnrolCore {
   readonly gateway: Gateway;
   readonly seen: SeenRequest[] = [];
+  /** Every grant and credential that any of these was shown. */
+  static readonly bearers = new Set<string>();
   /** What came over the sockets. */
   readonly frames: string[] = [];
   /** Looked at before Core answers. */
@@ -48,6 +50,8 @@ export class EnrolCore {
         const url = request.url ?? '';
         const path = url.replace('/api/v1/agent-daemon/', '').replace(/\?.*/, '');
         this.seen.push({ method: request.method ?? '', path, url, headers: request.headers });
+        const bearer = request.headers.authorization?.replace('Bearer ', '') ?? '';
+        if (bearer !== '') EnrolCore.bearers.add(bearer);
         return this.intercept(request, response);
       },
     });
